@@ -43,7 +43,8 @@ extension InboundNumber {
         }
         if target.destination.kind == .conference, index + 1 < targets.count {
           throw InboundNumber.refusal(
-            "target", "a conference takes every call, and other targets stand behind it", "a conference as the last target")
+            "target", "a conference takes every call, and other targets stand behind it",
+            "a conference as the last target")
         }
       case .emergency:
         throw InboundNumber.refusal(

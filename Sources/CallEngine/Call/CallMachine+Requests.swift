@@ -295,17 +295,21 @@ extension CallMachine {
 
   // MARK: Operators and accounts
 
-  func hangUp(by actor: String) {
+  /// - Parameter cause: that trunks are told (ITU-T Q.850).
+  func hangUp(by actor: String, cause: Int = HangUpCause.normal) {
+    let reason =
+      cause == HangUpCause.normal
+      ? CallMachine.normalClearing : CallFailure.Reason(protocolName: "Q.850", cause: cause, text: nil)
     switch state {
     case .preparing: refuse(CallFailure(.policy, phrase: "ended by an operator", leg: .app))
     case .reaching:
       addToStory(.endedByOperator("\(actor)"))
       flags.append(.endedByOperator)
-      end(.canceled, reasons: [CallMachine.normalClearing])
+      end(.canceled, reasons: [reason])
     case .up:
       addToStory(.endedByOperator("\(actor)"))
       flags.append(.endedByOperator)
-      end(.hungUp, reasons: [CallMachine.normalClearing])
+      end(.hungUp, reasons: [reason])
     case .ending, .over: break
     }
   }

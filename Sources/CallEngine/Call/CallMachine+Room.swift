@@ -120,9 +120,4 @@ extension CallMachine {
     note("alone in the conference for \(context.limits.aloneMilliseconds / 1000) s")
     end(.timeout, reasons: [CallMachine.normalClearing])
   }
-
-  private var isUp: Bool {
-    if case .up = state { return true }
-    return false
-  }
 }

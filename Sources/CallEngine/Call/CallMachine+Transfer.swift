@@ -60,6 +60,9 @@ extension CallMachine {
     guard leg != .third, self[waiting].prompt == nil, self[leg].prompt == nil else {
       return CallFailure(.transfer, phrase: "the gateway's own voice is transferred to nobody", leg: .app)
     }
+    guard snapshot.onHold.isEmpty else {
+      return CallFailure(.transfer, phrase: "an operator has a side wait", leg: .app)
+    }
     guard roomPlace == nil else {
       return CallFailure(.transfer, phrase: "a conference is transferred to nobody", leg: .app)
     }

@@ -211,6 +211,8 @@ final class CallMachine {
   func replace(_ place: LegID, by leg: Leg) {
     leg.id = place
     legs[Int(place.number)] = leg
+    // What an operator wanted was about whoever was there.
+    for side in CallSide.allCases where side.leg == place { snapshot.muted.remove(side) }
   }
 
   /// A leg to which another is transferred stands behind the two that talk.

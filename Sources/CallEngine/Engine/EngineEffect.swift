@@ -10,6 +10,8 @@ public import SIPCore
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
   indirect case originated(OriginationID, Result<CallID, CallFailure>)
+  /// An order was carried out; or why it was not, which changed nothing.
+  indirect case ordered(CallOrderID, CallFailure?)
   /// A call that a trunk sent us exists now, though it may be refused in the same turn: how it stands, its INVITE's handle
   /// and SIP's Call-ID.
   indirect case arrived(CallSnapshot, CallHandle, sipCallID: String)
@@ -172,6 +174,10 @@ public struct CallSnapshot: Hashable, Sendable {
   public var quality: CallQuality?
   /// Why the call ended; `nil` while it goes on, and where nothing went wrong.
   public var failure: CallFailure?
+  /// Sides that are heard by nobody, by an operator's word.
+  public var muted: Set<CallSide> = []
+  /// Sides that wait, by an operator's word.
+  public var onHold: Set<CallSide> = []
   /// The number of our own that a trunk brought it to; `nil` for calls that were asked for here.
   public var inboundNumber: E164Number?
 

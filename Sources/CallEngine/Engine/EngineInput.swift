@@ -22,8 +22,10 @@ public enum EngineInput: Sendable {
   case sessionEnded(SessionID)
   /// A call between two destinations, asked for over REST.
   indirect case originate(OriginationID, Origination)
-  /// An operator ends a call.
-  case hangUp(CallID, by: String)
+  /// An operator ends a call, for a cause that its trunks are told: see ``HangUpCause``.
+  case hangUp(CallID, by: String, cause: Int = HangUpCause.normal)
+  /// Something is done to a call that is up; answered with ``EngineEffect/ordered(_:_:)``.
+  indirect case order(CallOrderID, CallID, CallOrder, by: String)
   /// An operator does something to a conference.
   case room(RoomKey, RoomOrder, by: String)
   /// What ``EngineEffect/prepare(_:_:)`` asked for.

@@ -59,7 +59,7 @@ extension CallEngine {
       .sip, text, userRules: .standard, emergencyCodes: EmergencyNumber.known)
   }
 
-  private func way(
+  func way(
     to destination: Destination, of call: CallMachine, in environment: EngineConfiguration.Environment
   ) -> ArrivedCall.Target.Way {
     switch destination {

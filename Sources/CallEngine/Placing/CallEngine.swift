@@ -149,7 +149,9 @@ public final class CallEngine {
       // Calls that wait for their receipts leave the session when they are over.
       withCalls(of: session) { $0.sessionEnded(session) }
     case .originate(let order, let origination): originate(order, origination)
-    case .hangUp(let call, let actor): with(call) { $0.hangUp(by: actor) }
+    case .hangUp(let call, let actor, let cause): with(call) { $0.hangUp(by: actor, cause: cause) }
+    case .order(let id, let call, let order, let actor):
+      context.emit(.ordered(id, self.order(order, call, by: actor)))
     case .room(let room, let order, let actor): self.order(order, in: room, by: actor)
     case .prepared(let call, let result):
       // The call was refused meanwhile, and its media given back.

@@ -68,7 +68,9 @@ enum OpenAPISchemas {
       ("from", maybe(reference("Caller"))), ("kind", choice(Destination.Kind.allCases.map { $0.rawValue })),
       ("destination", text),
       ("state", choice(CallState.allCases.map { $0.rawValue })), ("started_at", time), ("answered_at", maybe(time)),
-      ("trunk", maybe(text)), ("near_codec", maybe(text)), ("far_codec", maybe(text)),
+      ("trunk", maybe(text)), ("muted", list(choice(CallSide.allCases.map { $0.rawValue }))),
+      ("on_hold", list(choice(CallSide.allCases.map { $0.rawValue }))), ("near_codec", maybe(text)),
+      ("far_codec", maybe(text)),
     ] + money("held") + [
       ("currency", text), ("quality", maybe(reference("Quality"))), ("failure", maybe(reference("Failure"))),
     ]

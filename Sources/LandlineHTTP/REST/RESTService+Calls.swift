@@ -102,16 +102,110 @@ extension RESTService {
       },
       RESTRoute(
         method: "DELETE", path: "/v1/live-calls/{id}", id: "hangUpCall", summary: "End a live call",
-        success: .nothing(204), problems: [.callUnknown]
+        query: [
+          .init(
+            name: "cause",
+            description:
+              "What trunks are told, a cause of ITU-T Q.850: 16, a normal end, by default; 17 is busy, 21 rejected.",
+            schema: .members([
+              ("type", .string("integer")), ("minimum", .integer(Int64(HangUpCause.range.lowerBound))),
+              ("maximum", .integer(Int64(HangUpCause.range.upperBound))),
+            ]))
+        ], success: .nothing(204), problems: [.callUnknown, .parameterInvalid]
       ) { call in
-        let (principal, _) = try call.environment()
-        let id = try RESTService.callID(call)
-        guard let live = await operations.liveCall(id), RESTService.maySee(live, call, principal),
-          await operations.hangUp(id, by: principal.actor)
-        else { throw Problem(.callUnknown, "no live call has that id") }
+        let live = try await liveCall(call)
+        let cause = call.query["cause"].map { Int($0) } ?? HangUpCause.normal
+        guard let cause, HangUpCause.range.contains(cause) else {
+          throw RESTCall.invalidParameter(
+            "cause", "no cause of Q.850", fix: "\(HangUpCause.range.lowerBound) to \(HangUpCause.range.upperBound)")
+        }
+        guard let principal = call.principal, await operations.hangUp(live.id, by: principal.actor, cause: cause) else {
+          throw RESTService.unknownLiveCall
+        }
+        return .nothing
+      },
+      RESTRoute(
+        method: "PATCH", path: "/v1/live-calls/{id}", id: "changeCall",
+        summary:
+          "Mute a side of a call that is up, whatever its app says, or have it wait with a quiet tone; or take that back",
+        body: [
+          RESTService.side("Which side."),
+          .init(name: "muted", kind: .flag, description: "Whether nobody hears it; as it was by default."),
+          .init(name: "on_hold", kind: .flag, description: "Whether it waits; as it was by default."),
+        ], success: .json(200, "Call"), problems: RESTService.orderProblems
+      ) { call in
+        let side = try RESTService.side(call)
+        if let isOn = try call.flag("muted") { try await order(.mute(side, isOn), call) }
+        if let isOn = try call.flag("on_hold") { try await order(.hold(side, isOn), call) }
+        return .json(200, RESTTrees.call(try await liveCall(call)))
+      },
+      RESTRoute(
+        method: "POST", path: "/v1/live-calls/{id}/keys", id: "pressKeys",
+        summary: "Press keys towards a side of a call that is up", repeating: .keyRequired,
+        body: [
+          RESTService.side("Who is to hear them."),
+          .init(name: "digits", kind: .text, isRequired: true, description: "0-9, *, #, A-D"),
+        ], success: .nothing(204), problems: RESTService.orderProblems
+      ) { call in
+        try await order(.press(try RESTService.side(call), try call.required("digits")), call)
+        return .nothing
+      },
+      RESTRoute(
+        method: "POST", path: "/v1/live-calls/{id}/transfer", id: "transferCall",
+        summary:
+          "Put a side of a call that is up through to somebody else; where nobody answers there, it talks with the other again",
+        repeating: .keyRequired,
+        body: [
+          RESTService.side("Who leaves the call when they answer."),
+          .init(name: "kind", kind: .text, isRequired: true, description: "phone, sip or user"),
+          .init(
+            name: "target", kind: .text, isRequired: true, description: "A number in E.164, an address or a user's id."),
+        ], success: .nothing(204), problems: RESTService.orderProblems
+      ) { call in
+        let kinds: [Destination.Kind] = [.phone, .sip, .user]
+        guard let kind = Destination.Kind(rawValue: try call.required("kind")), kinds.contains(kind) else {
+          throw RESTBody.invalid("kind", "no call is put through to one of this kind", fix: "phone, sip or user")
+        }
+        let target = TransferOrder(kind: kind, target: try call.required("target"))
+        try await order(.transfer(try RESTService.side(call), target), call)
         return .nothing
       },
     ]
+  }
+
+  private static let orderProblems: [ProblemCode] = [
+    .callUnknown, .memberInvalid, ProblemCode(CallFailureCode.transfer.details),
+    ProblemCode(CallFailureCode.number.details), ProblemCode(CallFailureCode.limit.details),
+  ]
+
+  private static func side(_ description: String) -> RESTRoute.Member {
+    .init(
+      name: "side", kind: .text, isRequired: true,
+      description: "\(description) \(CallSide.allCases.map(\.rawValue).joined(separator: " or "))")
+  }
+
+  private static func side(_ call: RESTCall) throws -> CallSide {
+    guard let side = CallSide(rawValue: try call.required("side")) else {
+      throw RESTBody.invalid(
+        "side", "no side of a call", fix: CallSide.allCases.map(\.rawValue).joined(separator: " or "))
+    }
+    return side
+  }
+
+  private static var unknownLiveCall: Problem { Problem(.callUnknown, "no live call has that id") }
+
+  /// The one of the path, where whoever asks may see it.
+  private func liveCall(_ call: RESTCall) async throws -> CallSnapshot {
+    let (principal, _) = try call.environment()
+    guard let live = await operations.liveCall(try RESTService.callID(call)), RESTService.maySee(live, call, principal)
+    else { throw RESTService.unknownLiveCall }
+    return live
+  }
+
+  private func order(_ order: CallOrder, _ call: RESTCall) async throws {
+    let live = try await liveCall(call)
+    guard let principal = call.principal else { throw RESTService.unknownLiveCall }
+    if let refusal = await operations.order(order, live.id, by: principal.actor) { throw Problem(refusal) }
   }
 
   static func callID(_ call: RESTCall) throws -> CallID {

@@ -26,7 +26,9 @@ extension RESTService {
 
   private static let targetMembers: [RESTRoute.Member] = [
     .init(name: "kind", kind: .text, isRequired: true, description: "user, phone, sip or conference"),
-    .init(name: "target", kind: .text, isRequired: true, description: "bob, +46701234567, sip:front@pbx.example.com, weekly"),
+    .init(
+      name: "target", kind: .text, isRequired: true, description: "bob, +46701234567, sip:front@pbx.example.com, weekly"
+    ),
     .init(name: "ring_seconds", kind: .integer, description: "how long it rings"),
     .init(
       name: "on", kind: .list(InboundNumber.Outcome.allCases.count),

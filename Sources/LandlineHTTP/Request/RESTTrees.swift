@@ -23,11 +23,16 @@ enum RESTTrees {
       ("kind", .string(call.kind.rawValue)), ("destination", .string(call.destination)),
       ("state", .string(call.state.rawValue)), ("started_at", instant(call.startedAt)),
       ("answered_at", instant(call.answeredAt)), ("trunk", .string(optional: call.trunk)),
+      ("muted", sides(call.muted)), ("on_hold", sides(call.onHold)),
       ("near_codec", .string(optional: call.nearCodec)), ("far_codec", .string(optional: call.farCodec)),
     ] + money("held", call.heldMicro) + [
       ("currency", .string("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
       ("failure", call.failure.map(failure) ?? .null),
     ]
+  }
+
+  private static func sides(_ sides: Set<CallSide>) -> JSONValue {
+    .array(CallSide.allCases.filter(sides.contains).map { .string($0.rawValue) })
   }
 
   static func caller(_ caller: CallerIdentity) -> JSONValue {

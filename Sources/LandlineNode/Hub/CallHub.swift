@@ -243,7 +243,9 @@ public final class CallHub: Sendable {
   /// Ends the calls that are left, and waits until they are settled and told to their apps.
   package func endCalls() async {
     isClosed.store(true, ordering: .releasing)
-    for call in await liveCalls(environment: nil) { _ = await hangUp(call.id, by: "shutdown") }
+    for call in await liveCalls(environment: nil) {
+      _ = await hangUp(call.id, by: "shutdown", cause: HangUpCause.normal)
+    }
     _ = await waitUntilIdle(milliseconds: Self.stopMilliseconds)
   }
 
@@ -411,14 +413,29 @@ extension CallHub: GatewayOperations {
     await perform { $0.watch() } ?? AsyncStream { $0.finish() }
   }
 
-  /// - Parameter actor: who asked for it, for the call's story.
+  /// - Parameters:
+  ///   - actor: who asked for it, for the call's story.
+  ///   - cause: that trunks are told, one of ``HangUpCause/range``.
   /// - Returns: `false` when there is no such live call.
-  public func hangUp(_ id: CallID, by actor: String) async -> Bool {
+  public func hangUp(_ id: CallID, by actor: String, cause: Int) async -> Bool {
     await perform { loop in
       guard loop.core.liveCall(id) != nil else { return false }
-      loop.handle(.hangUp(id, by: actor))
+      loop.handle(.hangUp(id, by: actor, cause: cause))
       return true
     } ?? false
+  }
+
+  /// Does something to a call that is up.
+  /// - Parameter actor: who asked for it, for the call's story.
+  /// - Returns: why nothing was done; `nil` where it was.
+  public func order(_ order: CallOrder, _ id: CallID, by actor: String) async -> CallFailure? {
+    await withCheckedContinuation { continuation in
+      let asked = eventLoop.submit {
+        self.loop.value.order(order, id, by: actor) { continuation.resume(returning: $0) }
+      }
+      // The loop has ended, and with it every call.
+      asked.whenFailure { _ in continuation.resume(returning: .noNewCalls) }
+    }
   }
 
   /// Conferences of an environment that somebody is in, by application and id.

@@ -62,6 +62,16 @@ extension NodeLoop {
     originations[id] = answer
     handle(.originate(id, order))
   }
+
+  func order(
+    _ order: CallOrder, _ call: CallID, by actor: String, answer: @escaping @Sendable (CallFailure?) -> Void
+  ) {
+    guard !isStopped else { return answer(.noNewCalls) }
+    let id = CallOrderID(nextOrder)
+    nextOrder += 1
+    orders[id] = answer
+    handle(.order(id, call, order, by: actor))
+  }
 }
 
 extension NodeLoop: SIPTransportsDelegate {

@@ -81,6 +81,7 @@ extension NodeLoop {
     case .readPayer(let environment, let account): readPayer(account, environment)
 
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
+    case .ordered(let id, let refusal): orders.removeValue(forKey: id)?(refusal)
     case .changed(let snapshot):
       // The engine tells each call once as it begins.
       if snapshot.state == .initiating { meter.started(snapshot) }

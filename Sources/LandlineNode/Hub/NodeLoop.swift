@@ -33,6 +33,8 @@ final class NodeLoop {
 
   var connections: [AppProtocol.ConnectionID: any AppConnection] = [:]
   var originations: [OriginationID: @Sendable (Result<CallID, CallFailure>) -> Void] = [:]
+  var orders: [CallOrderID: @Sendable (CallFailure?) -> Void] = [:]
+  var nextOrder: UInt64 = 1
   var nextOrigination: UInt64 = 1
   var watchers: [UInt64: AsyncStream<CallSnapshot>.Continuation] = [:]
   var nextWatcher: UInt64 = 1
@@ -105,6 +107,8 @@ final class NodeLoop {
     // Calls that were still being prepared: whoever ordered one waits for its answer.
     for answer in originations.values { answer(.failure(.noNewCalls)) }
     originations = [:]
+    for answer in orders.values { answer(.noNewCalls) }
+    orders = [:]
     for connection in connections.values { connection.close(code: 1001, reason: "the gateway stops") }
     connections = [:]
   }

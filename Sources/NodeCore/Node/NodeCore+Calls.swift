@@ -17,6 +17,7 @@ extension NodeCore {
       trace(.told(session, event))
       later(.door(.event(session, event)))
     case .originated(let id, let result): effects.append(.originated(id, result))
+    case .ordered(let id, let refusal): effects.append(.ordered(id, refusal))
     case .arrived(let call, let handle, let sipCallID): began(call, handle, sipCallID: sipCallID)
     case .findPayer(let handle, let environment, let account): findPayer(handle, environment, account)
     case .findCertificates(let handle, let addresses): findCertificates(handle, addresses)

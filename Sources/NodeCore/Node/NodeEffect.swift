@@ -54,6 +54,8 @@ package enum NodeEffect: Sendable {
   // MARK: What others are told
 
   indirect case originated(OriginationID, Result<CallID, CallFailure>)
+  /// An order was carried out; or why it was not.
+  indirect case ordered(CallOrderID, CallFailure?)
   /// A call as it stands now. The last one has the state `ended`.
   indirect case changed(CallSnapshot)
   /// The call is over: keep its record.

@@ -40,7 +40,9 @@ package enum NodeInput: Sendable {
   /// An operator does something to a conference.
   case room(RoomKey, RoomOrder, by: String)
   /// An operator ends a call.
-  case hangUp(CallID, by: String)
+  case hangUp(CallID, by: String, cause: Int = HangUpCause.normal)
+  /// Something is done to a call that is up; answered with ``NodeEffect/ordered(_:_:)``.
+  indirect case order(CallOrderID, CallID, CallOrder, by: String)
   /// What may change while calls are up.
   indirect case configure(NodeSettings)
   /// All numbers of an environment, in place of those before: at the start, and after each change.

@@ -14,8 +14,12 @@ public protocol GatewayOperations: Sendable {
   /// A snapshot for each change of a live call from now on. The stream ends with the gateway; a reader that is too slow
   /// misses the oldest.
   func callChanges() async -> AsyncStream<CallSnapshot>
+  /// - Parameter cause: that trunks are told, one of ``HangUpCause/range``.
   /// - Returns: `false` when there is no such live call.
-  func hangUp(_ id: CallID, by actor: String) async -> Bool
+  func hangUp(_ id: CallID, by actor: String, cause: Int) async -> Bool
+  /// - Parameter actor: who asked for it, for the call's story.
+  /// - Returns: why nothing was done; `nil` where it was.
+  func order(_ order: CallOrder, _ id: CallID, by actor: String) async -> CallFailure?
   func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure>
   /// Conferences that somebody is in, by application and id.
   func conferences(environment: String) async -> [RoomReport]

@@ -57,7 +57,7 @@ extension ExplainRow {
     ExplainRow("hungUpByOperator", "SIPp") { stage in
       let id = try await stage.placed("hungUpByOperator", at: echo, ["sound": "talking"])
       try await stage.apps.told("hungUpByOperator", "established")
-      _ = await stage.gateway.operations.hangUp(CallID(unchecked: id), by: "support")
+      _ = await stage.gateway.operations.hangUp(CallID(unchecked: id), by: "support", cause: HangUpCause.normal)
       try await stage.apps.told("hungUpByOperator", "ended")
       return .call(id)
     },

@@ -20,7 +20,8 @@ import Testing
       since: Instant(milliseconds: 1_795_000_000_000), leads: 2,
       participants: [
         .init(
-          number: 1, call: CallID(unchecked: "call-1"), from: CallerIdentity(kind: .user, value: "alice", name: "Alice"),
+          number: 1, call: CallID(unchecked: "call-1"),
+          from: CallerIdentity(kind: .user, value: "alice", name: "Alice"),
           since: Instant(milliseconds: 1_795_000_000_000), isMuted: true),
         .init(
           number: 2, call: CallID(unchecked: "call-2"),

@@ -21,6 +21,9 @@ final class FakeOperations: GatewayOperations {
     var hungUp: [CallID] = []
     var rooms: [RoomReport] = []
     var roomOrders: [RoomOrder] = []
+    var callOrders: [CallOrder] = []
+    var refusal: CallFailure?
+    var causes: [Int] = []
     var quotes: [E164Number: NumberQuote] = [:]
     var present: [UserID: UserPresence] = [:]
     var numbers: [NumberReport] = []
@@ -55,8 +58,16 @@ final class FakeOperations: GatewayOperations {
     return stream
   }
   func change(_ call: CallSnapshot) { state.withLock { for watcher in $0.watchers { watcher.yield(call) } } }
-  func hangUp(_ id: CallID, by actor: String) async -> Bool {
+  func order(_ order: CallOrder, _ id: CallID, by actor: String) async -> CallFailure? {
     state.withLock { state in
+      guard state.refusal == nil else { return state.refusal }
+      state.callOrders.append(order)
+      return nil
+    }
+  }
+  func hangUp(_ id: CallID, by actor: String, cause: Int) async -> Bool {
+    state.withLock { state in
+      state.causes.append(cause)
       guard state.live.contains(where: { $0.id == id }) else { return false }
       state.live.removeAll { $0.id == id }
       state.hungUp.append(id)

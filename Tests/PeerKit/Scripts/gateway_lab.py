@@ -563,9 +563,10 @@ class Lab:
         self._carriers.setdefault(carrier.port, []).append(carrier)
         return carrier
 
-    async def app(self, account="main", user="alice", device=None):
+    async def app(self, account="main", user="alice", device=None, features=()):
         """A registered app without sound."""
         app = App(self, self.account(account), user, device or f"device-{len(self._apps)}")
+        app.features = list(features)
         self._apps.append(app)
         await app.connect()
         await app.register()
@@ -696,6 +697,8 @@ class App:
         self.close_code = None
         self.session = None
         self.token = None
+        # Parts of the protocol that it says it knows.
+        self.features = []
         self.last_event = 0
         self._registered = None
         # Messages that belong to no call and answer no question.
@@ -711,7 +714,7 @@ class App:
         sequence = self._lab.next_sequence()
         return await self.ask(
             "register", seconds, application=self.account.key, user=self.user, device=self.device, client=CLIENT,
-            capabilities=["calling"],
+            capabilities=["calling"], **({"features": self.features, "listen": False} if self.features else {}),
             proof={"kind": "signature", "signature": signature(self.user, self.account.key, sequence, SECRET),
                    "sequence": str(sequence)},
         )
