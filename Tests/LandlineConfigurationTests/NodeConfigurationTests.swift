@@ -270,7 +270,8 @@ struct NodeConfigurationTests {
     let text = """
       log: {level: debug, format: text, mask-numbers: no}
       calls: {maximum: 1, per-session: 2, first-grant: 30s, grant: 2m, grant-guard: 10s, ledger-timeout: 500ms,
-        maximum-length: 1h, early-media: 1m, dead-media: 20s, media-set-up: 9s, preparation: 1s}
+        maximum-length: 1h, early-media: 1m, dead-media: 20s, media-set-up: 9s, preparation: 1s,
+        conferences: 3, conference-participants: 1000, conference-alone: 1h}
       drain: {timeout: 0s}
       retention: {records: forever, statistics: 7d, client-statistics: drop}
       """
@@ -281,6 +282,7 @@ struct NodeConfigurationTests {
     (calls.guardMilliseconds, calls.ledgerMilliseconds, calls.maximumCallSeconds) = (10_000, 500, 3600)
     (calls.earlyMediaMilliseconds, calls.deadMediaMilliseconds) = (60_000, 20_000)
     (calls.mediaSetUpMilliseconds, calls.preparationMilliseconds) = (9_000, 1_000)
+    (calls.rooms, calls.participantsPerRoom, calls.aloneMilliseconds) = (3, 1_000, 3_600_000)
     #expect(node.calls == calls)
     #expect(node.drainMilliseconds == 0)
     #expect(node.retention.recordMilliseconds == nil)

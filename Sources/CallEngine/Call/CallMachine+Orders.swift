@@ -1,3 +1,4 @@
+import AppProtocol
 import CallModel
 
 // MARK: What operators do to a call that is up

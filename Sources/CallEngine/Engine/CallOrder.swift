@@ -1,5 +1,5 @@
 public import AppProtocol
-public import CallModel
+import CallModel
 
 /// One of the two who talk with each other.
 public enum CallSide: String, Hashable, Sendable, CaseIterable {

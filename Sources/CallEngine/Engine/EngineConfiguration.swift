@@ -162,6 +162,9 @@ public struct EngineConfiguration: Sendable {
     public var digitsPerRequest = 64
     /// Calls that are over and whose app may still report what it measured.
     public var recentCalls = 1_024
+    /// What ``rooms`` and ``participantsPerRoom`` may be at most; the mixer takes no more.
+    public static let maximumRooms = 1_000
+    public static let maximumParticipants = 1_000
     /// Conferences that somebody is in, and participants of one.
     public var rooms = 1_000
     public var participantsPerRoom = 200

@@ -26,6 +26,11 @@ extension EngineConfiguration.Limits {
     deadMediaMilliseconds = section.milliseconds("dead-media", in: 1_000...3_600_000) ?? deadMediaMilliseconds
     mediaSetUpMilliseconds = section.milliseconds("media-set-up", in: 1_000...120_000) ?? mediaSetUpMilliseconds
     preparationMilliseconds = section.milliseconds("preparation", in: 100...60_000) ?? preparationMilliseconds
+    rooms = section.number("conferences", in: 1...EngineConfiguration.Limits.maximumRooms) ?? rooms
+    participantsPerRoom =
+      section.number("conference-participants", in: 2...EngineConfiguration.Limits.maximumParticipants)
+      ?? participantsPerRoom
+    aloneMilliseconds = section.milliseconds("conference-alone", in: 10_000...86_400_000) ?? aloneMilliseconds
     // The next grant must be there before the last one ends.
     let shortest = min(firstGrantSeconds, grantSeconds) * 1000
     if guardMilliseconds >= shortest {

@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import LedgerCore
 import NodeCore

@@ -3,6 +3,7 @@ import CallModel
 import Foundation
 import NodeCore
 import PeerKit
+import SDPCore
 
 /// Conferences of apps that were written from the protocol's document alone.
 enum ConferenceCases {

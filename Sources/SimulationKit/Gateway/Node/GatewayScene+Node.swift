@@ -62,7 +62,7 @@ extension GatewayScene {
     case .trace(let entry): observe(entry, node)
     case .velocity: count("rule of an hour reached")
     case .log(let entry): observe(entry)
-    case .originated, .statistics, .keepTrace, .journal, .billed: break
+    case .ordered, .originated, .statistics, .keepTrace, .journal, .billed: break
     }
   }
 
