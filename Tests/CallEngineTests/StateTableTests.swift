@@ -10,7 +10,8 @@ import Testing
 enum Reached: String, CaseIterable, Sendable {
   case preparing, preparedOnly, authorisedOnly, dialling, trying, ringing, earlyMedia, secondAttempt, answered,
     established, lastGrant, asking, onHold, muted, silent, testProgress, testAnswered, testSpeaking, cancelling,
-    settling, absent, originatingNear, originatingFar, originated, over
+    settling, absent, originatingNear, originatingFar, originated, entering, inConference, calledIn, heldByOperator,
+    over
 
   func bench() throws -> Bench {
     let bench = try Bench()
@@ -81,6 +82,21 @@ enum Reached: String, CaseIterable, Sendable {
       try bench.answer()
       bench.peer = TrunkPeer()
       try bench.answer(1)
+    case .entering: bench.place("weekly", kind: .conference)
+    case .inConference:
+      bench.caller.followsRooms = true
+      let call = bench.place("weekly", kind: .conference)
+      bench.pass(milliseconds: 50)
+      bench.secured(call)
+    case .calledIn:
+      var origination = Origination(
+        first: .conference(try ConferenceID("weekly")), second: .phone(try E164Number(Scene.phone)),
+        payer: bench.caller.payer)
+      origination.application = "key"
+      bench.feed(.originate(OriginationID(1), origination))
+      try bench.answer()
+    case .heldByOperator:
+      bench.feed(.order(CallOrderID(1), try bench.talk(), .hold(.called, true), by: "operator"))
     case .over:
       let call = try bench.talk()
       bench.request(.hangUp(call))
@@ -128,6 +144,13 @@ struct Happening: Sendable, CustomTestStringConvertible {
     }
   }
 
+  private static func room(_ name: String, _ order: RoomOrder) -> Happening {
+    Happening("an operator \(name)") { bench, _ in
+      let key = RoomKey(environment: "production", application: "key", conference: try ConferenceID("weekly"))
+      bench.feed(.room(key, order, by: "operator"))
+    }
+  }
+
   private static let headers = CustomHeaders()
 
   static let all: [Happening] = [
@@ -145,6 +168,33 @@ struct Happening: Sendable, CustomTestStringConvertible {
     Happening("the session is back") { bench, _ in bench.feed(.sessionResumed(bench.session)) },
     Happening("the session ends") { bench, _ in bench.feed(.sessionEnded(bench.session)) },
     Happening("an operator hangs up") { $0.feed(.hangUp($1, by: "operator")) },
+    Happening("an operator presses keys") { bench, call in
+      for side in CallSide.allCases { bench.feed(.order(CallOrderID(2), call, .press(side, "1#"), by: "operator")) }
+    },
+    Happening("an operator mutes") { bench, call in
+      for side in CallSide.allCases { bench.feed(.order(CallOrderID(3), call, .mute(side, true), by: "operator")) }
+    },
+    Happening("an operator unmutes and takes back") { bench, call in
+      for side in CallSide.allCases {
+        bench.feed(.order(CallOrderID(4), call, .mute(side, false), by: "operator"))
+        bench.feed(.order(CallOrderID(5), call, .hold(side, false), by: "operator"))
+      }
+    },
+    Happening("an operator has both wait") { bench, call in
+      for side in CallSide.allCases { bench.feed(.order(CallOrderID(6), call, .hold(side, true), by: "operator")) }
+    },
+    Happening("an operator transfers") { bench, call in
+      let order = CallOrder.transfer(.called, TransferOrder(kind: .phone, target: "+46709999999"))
+      bench.feed(.order(CallOrderID(7), call, order, by: "operator"))
+    },
+    room("locks the conference", .lock(true)), room("mutes in the conference", .silence(participant: 1, true)),
+    room("deafens in the conference", .deafen(participant: 1, true)),
+    room("takes somebody out of the conference", .kick(participant: 1)), room("ends the conference", .end),
+    Happening("the app follows its conference") { $0.request(.room($1, .speakers)) },
+    Happening("near speaks and leads") { bench, call in
+      bench.feed(.media(call, .speaking(.near, true)))
+      bench.feed(.media(call, .leadsTalk(.near)))
+    },
     Happening("media are prepared") {
       $0.feed(.prepared($1, .success(PreparedMedia([.near: Scene.appMedia(), .far: Scene.trunkMedia()]))))
     },

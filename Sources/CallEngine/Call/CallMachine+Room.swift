@@ -55,7 +55,7 @@ extension CallMachine {
       // Another target was there first.
       return leaveRoom()
     }
-    order(.enterRoom(media(of: member), number))
+    order(.enterRoom(media(of: member), number, tones: context.rooms.hasTones(leg.key)))
     if leg.beginsMuted { order(.mute(media(of: member), true)) }
     var from = callerShown(at: member)
     if from.name.isEmpty, let name = self[member].app?.name { from.name = name }
@@ -104,6 +104,15 @@ extension CallMachine {
     note("\(actor) has it hear \(isOn ? "nothing" : "the others again")")
     order(.deafen(media(of: member), isOn))
     context.rooms.change(room, id, context) { $0.isDeaf = isOn }
+  }
+
+  /// The room's tones were turned on or off: one of its calls tells the mixer.
+  func tellRoomTones() {
+    guard let place = roomPlace, let member = roomMember, isUp, let leg = self[place].room, let number = leg.number
+    else {
+      return
+    }
+    order(.enterRoom(media(of: member), number, tones: context.rooms.hasTones(leg.key)))
   }
 
   func kicked(by actor: String) {

@@ -278,11 +278,11 @@ extension CallMachine {
     snapshot.answeredAt = context.clock
     note("answered")
     if reaching.isRinging, self[.near].room == nil { order(.stopPlaying(.near)) }
-    enterRoom()
     state = .up(
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
     enter(.answered)
+    enterRoom()
     // An app went on hold while it rang.
     for leg in legs {
       if let plan = leg.app?.plan, plan.audio.direction != .sendAndReceive { passOn(plan, by: leg.id) }

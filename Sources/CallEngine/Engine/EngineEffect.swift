@@ -107,8 +107,9 @@ public enum MediaOrder: Sendable {
   /// The tone of a call that waits, until something else is asked.
   case hold(LegID)
   case stopPlaying(LegID)
-  /// A leg hears and is heard in the mixer's room of this number, until its call ends.
-  case enterRoom(LegID, UInt64)
+  /// A leg hears and is heard in the mixer's room of this number, until its call ends. Whether a tone says that somebody
+  /// comes or leaves holds for the room from then on; said again, it changes that alone.
+  case enterRoom(LegID, UInt64, tones: Bool)
   /// Whether a leg hears nothing in its room.
   case deafen(LegID, Bool)
   /// Send a leg back what comes from it.

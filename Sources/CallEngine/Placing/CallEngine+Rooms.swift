@@ -25,6 +25,7 @@ extension CallEngine {
       if context.rooms.lock(room, isLocked) {
         context.log(.info, nil, "\(actor) \(isLocked ? "locks" : "unlocks") conference \(room.conference)")
       }
+    case .tones(let isOn): if let call = context.rooms.setTones(room, isOn) { with(call) { $0.tellRoomTones() } }
     case .silence(let participant, let isOn): of(participant) { $0.silencedInRoom(isOn, by: actor) }
     case .deafen(let participant, let isOn): of(participant) { $0.deafenedInRoom(isOn, by: actor) }
     case .kick(let participant): of(participant) { $0.kicked(by: actor) }

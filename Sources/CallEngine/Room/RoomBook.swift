@@ -66,6 +66,7 @@ final class RoomBook {
     var participants: [CallID: Participant] = [:]
     var lastParticipant = 0
     var isLocked = false
+    var hasTones = true
     var aloneSince: MonotonicInstant?
     /// Participants that speak, in the order in which they began.
     var speaking: [Int] = []
@@ -209,6 +210,14 @@ final class RoomBook {
     return rooms[key] != nil
   }
 
+  /// - Returns: a call that takes part, and can tell the mixer.
+  func setTones(_ key: RoomKey, _ hasTones: Bool) -> CallID? {
+    rooms[key]?.hasTones = hasTones
+    return rooms[key]?.participants.keys.min()
+  }
+
+  func hasTones(_ key: RoomKey) -> Bool { rooms[key]?.hasTones ?? true }
+
   // MARK: What apps are told
 
   /// Does what is due.
@@ -292,7 +301,7 @@ final class RoomBook {
   func report(_ key: RoomKey) -> RoomReport? {
     rooms[key].map { room in
       RoomReport(
-        key: key, since: room.since, isLocked: room.isLocked, leads: room.leads,
+        key: key, since: room.since, isLocked: room.isLocked, hasTones: room.hasTones, leads: room.leads,
         participants: room.inOrder.map {
           RoomReport.Participant(
             number: $0.number, call: $0.call, from: $0.from, since: $0.since, isMuted: $0.isMuted,

@@ -41,17 +41,21 @@ public struct RoomReport: Hashable, Sendable {
   public var since: Instant
   /// Whether only operators can add somebody.
   public var isLocked: Bool
+  /// Whether a tone says that somebody comes in or leaves.
+  public var hasTones: Bool
   /// The participant that leads the talk; `nil` before anybody has spoken.
   public var leads: Int?
   /// In the order in which they came; calls that wait for their media or still ring are not among them.
   public var participants: [Participant]
 
   package init(
-    key: RoomKey, since: Instant, isLocked: Bool = false, leads: Int? = nil, participants: [Participant] = []
+    key: RoomKey, since: Instant, isLocked: Bool = false, hasTones: Bool = true, leads: Int? = nil,
+    participants: [Participant] = []
   ) {
     self.key = key
     self.since = since
     self.isLocked = isLocked
+    self.hasTones = hasTones
     self.leads = leads
     self.participants = participants
   }
@@ -61,6 +65,8 @@ public struct RoomReport: Hashable, Sendable {
 public enum RoomOrder: Hashable, Sendable {
   /// From now on apps and callers are refused, or taken again.
   case lock(Bool)
+  /// A tone says that somebody comes in or leaves, or no longer.
+  case tones(Bool)
   /// A participant is heard by nobody, whatever its app says.
   case silence(participant: Int, Bool)
   /// A participant hears nothing.

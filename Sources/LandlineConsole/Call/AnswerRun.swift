@@ -22,7 +22,7 @@ private final class AnswerRun {
   /// One call that came in.
   private struct Visitor {
     let call: Call
-    var ladder = CallLadder(answersItself: false)
+    var ladder = CallLadder()
     let base: Int64
     var recording: RecordingSink?
     let timer = CallTimer()

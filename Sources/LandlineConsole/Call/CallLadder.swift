@@ -31,14 +31,14 @@ struct CallLadder {
     }
   }
 
-  /// Whether the other side is the gateway itself: a test number.
-  let answersItself: Bool
+  /// What the other side sends, where that is the gateway itself and comes to it over no network; `nil` for any other.
+  let ownSound: String?
   private(set) var rungs: [Rung] = []
   /// Rungs kept for JSON at most; a call may last for hours.
   static let maximumRungs = 10_000
   private var qualities = 0
 
-  init(answersItself: Bool) { self.answersItself = answersItself }
+  init(ownSound: String? = nil) { self.ownSound = ownSound }
 
   /// The rung of an event; `nil` where it is not worth a line.
   mutating func rung(_ event: CallEvent, base: Int64) -> Rung? {
@@ -122,7 +122,7 @@ struct CallLadder {
   private mutating func describe(_ quality: CallQuality) -> (String, String, [(String, JSONValue)])? {
     qualities += 1
     guard qualities % CallLadder.qualityEvery == 1 else { return nil }
-    return ("quality", CallLadder.text(quality, answersItself: answersItself), [("quality", CallLadder.json(quality))])
+    return ("quality", CallLadder.text(quality, ownSound: ownSound), [("quality", CallLadder.json(quality))])
   }
 
   // MARK: Texts
@@ -133,11 +133,11 @@ struct CallLadder {
     return "\(rate) \(price.currency) a minute\(fee), credit for \(price.secondsAvailable) s"
   }
 
-  /// - Parameter answersItself: whether the other side is the gateway, whose voice comes to it over no network.
-  static func text(_ quality: CallQuality, answersItself: Bool) -> String {
+  /// - Parameter ownSound: as ``ownSound``.
+  static func text(_ quality: CallQuality, ownSound: String? = nil) -> String {
     func direction(_ name: String, _ direction: CallQuality.Direction) -> String {
       guard let score = direction.meanOpinionScore else {
-        return name + (direction.packets == 0 && answersItself ? " the gateway's own voice" : " nothing")
+        return name + " " + (direction.packets == 0 ? ownSound ?? "nothing" : "nothing")
       }
       let figures = [
         ("MOS", score, 2, ""), ("loss", (direction.loss ?? 0) * 100, 1, " %"),

@@ -49,10 +49,13 @@ enum CallTarget: Hashable {
     }
   }
 
-  /// Whether the gateway itself answers.
-  var isTestNumber: Bool {
-    guard case .phone(let text) = self else { return false }
-    return (try? E164Number(text))?.testNumber != nil
+  /// What the gateway itself sends, where it is the other side; `nil` for any other.
+  var ownSound: String? {
+    switch self {
+    case .phone(let text): (try? E164Number(text))?.testNumber == nil ? nil : "the gateway's own voice"
+    case .conference: "the others, mixed by the gateway"
+    case .sip, .user: nil
+    }
   }
 
   var text: String {

@@ -24,7 +24,7 @@ extension Console {
     interrupt.watch()
     defer { interrupt.unwatch() }
 
-    var ladder = CallLadder(answersItself: target.isTestNumber)
+    var ladder = CallLadder(ownSound: target.ownSound)
     let begin = ContinuousClock.now
     func elapsed() -> Int64 {
       let duration = ContinuousClock.now - begin
@@ -102,7 +102,7 @@ extension Console {
     _ outcome: CallOutcome, _ call: Call, _ ladder: CallLadder, _ recording: RecordingSink?, at gateway: String
   ) throws -> Answer {
     var lines = outcome.lines(
-      call.quality.map { CallLadder.text($0, answersItself: ladder.answersItself) })
+      call.quality.map { CallLadder.text($0, ownSound: ladder.ownSound) })
     if let recording, let failure = recording.failure {
       lines.append("record   \(recording.path) is not whole: \(failure)")
     } else if let recording {

@@ -132,7 +132,7 @@ extension Console {
 
 /// What the lines of the gateway tell of one call.
 struct InboundCallRun {
-  var ladder = CallLadder(answersItself: false)
+  var ladder = CallLadder()
   let recording: FileRecording?
   private(set) var call: String?
   private(set) var answeredAt: Int64?
@@ -179,7 +179,7 @@ struct InboundCallRun {
     case "sound": return ("established", "sound flows", [])
     case "quality":
       guard let quality = line["quality"]?.objectValue.flatMap(CallQuality.init) else { return nil }
-      self.quality = CallLadder.text(quality, answersItself: false)
+      self.quality = CallLadder.text(quality)
       qualities += 1
       guard answeredAt != nil, qualities % CallLadder.qualityEvery == 1 else { return nil }
       return ("quality", self.quality ?? "", [("quality", CallLadder.json(quality))])

@@ -330,7 +330,7 @@ enum OpenAPISchemas {
       "Conference",
       object([
         ("id", text), ("application", text), ("application_key", text), ("account", maybe(text)), ("since", time),
-        ("locked", flag), ("participants", list(reference("Participant"))),
+        ("locked", flag), ("tones", flag), ("participants", list(reference("Participant"))),
       ])
     ),
     ("Conferences", object([("conferences", list(reference("Conference")))])),

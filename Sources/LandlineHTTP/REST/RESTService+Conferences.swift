@@ -25,9 +25,15 @@ extension RESTService {
         problems: [.parameterInvalid, .conferenceUnknown], handle: showConference),
       RESTRoute(
         method: "PATCH", path: "/v1/conferences/{id}", id: "changeConference",
-        summary: "Lock a conference, so that apps and callers are refused and only REST adds somebody; or unlock it",
+        summary:
+          "Lock a conference, so that apps and callers are refused and only REST adds somebody, or turn its tones off; or take that back",
         query: RESTService.conferenceQuery,
-        body: [.init(name: "locked", kind: .flag, isRequired: true, description: "Whether it is locked from now on.")],
+        body: [
+          .init(name: "locked", kind: .flag, description: "Whether it is locked from now on; as it was by default."),
+          .init(
+            name: "tones", kind: .flag,
+            description: "Whether a tone says that somebody comes in or leaves; as it was by default."),
+        ],
         success: .json(200, "Conference"), problems: [.parameterInvalid, .conferenceUnknown], handle: changeConference),
       RESTRoute(
         method: "DELETE", path: "/v1/conferences/{id}", id: "endConference",
@@ -91,8 +97,8 @@ extension RESTService {
 
   private var changeConference: RESTRoute.Handler {
     { call in
-      let isLocked = try call.flag("locked") ?? false
-      _ = try await order(.lock(isLocked), call)
+      if let isLocked = try call.flag("locked") { _ = try await order(.lock(isLocked), call) }
+      if let isOn = try call.flag("tones") { _ = try await order(.tones(isOn), call) }
       return .json(200, conferenceTree(try await conference(call)))
     }
   }
@@ -200,7 +206,7 @@ extension RESTService {
     return .members([
       ("id", .string(room.key.conference.text)), ("application", .string(application?.name ?? room.key.application)),
       ("application_key", .string(room.key.application)), ("account", .string(optional: application?.account.text)),
-      ("since", RESTTrees.instant(room.since)), ("locked", .boolean(room.isLocked)),
+      ("since", RESTTrees.instant(room.since)), ("locked", .boolean(room.isLocked)), ("tones", .boolean(room.hasTones)),
       ("participants", .array(room.participants.map { RESTTrees.participant($0, leads: room.leads) })),
     ])
   }

@@ -266,8 +266,10 @@ final class HubMedia {
       if let ports = entries[call]?.ports.removeValue(forKey: leg) {
         _ = loop.releaseTrunkPorts(ports, of: entry.bridge)
       }
-    case .enterRoom(let leg, let number):
-      apply(.enterRoom(leg, RoomIdentifier(rawValue: number), RoomOptions()), to: entry, call)
+    case .enterRoom(let leg, let number, let hasTones):
+      var options = RoomOptions()
+      options.tones = hasTones
+      apply(.enterRoom(leg, RoomIdentifier(rawValue: number), options), to: entry, call)
     case .deafen(let leg, let isDeaf): apply(.deafen(leg, isDeaf), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)

@@ -29,6 +29,7 @@ final class Room {
   private var limiter = RoomLimiter()
   private var shared: ContiguousArray<RoomEncoding> = []
   private var speaker = ActiveSpeaker<UInt64>()
+  private var chime = RoomChime()
   private var noise: ComfortNoise
   /// That of this frame.
   private var isNoiseMade = false
@@ -51,6 +52,7 @@ final class Room {
   func enter(_ seat: RoomSeat) {
     seats.append(seat)
     findRate()
+    if options.tones { chime.ring(.joined, seats: seats.count) }
   }
 
   func leave(_ seat: RoomSeat) {
@@ -58,6 +60,7 @@ final class Room {
     seats.remove(at: index)
     left(seat)
     findRate()
+    if options.tones { chime.ring(.left, seats: seats.count) }
   }
 
   func formatsChanged(_ seat: RoomSeat) {
@@ -103,6 +106,9 @@ final class Room {
     chooseLoudest()
     sum.begin(after: lastSample)
     for seat in seats { sum.add(seat.voice, seat.part) }
+    if chime.fill(scratch.chime, count: sum.count, samplingRate: samplingRate, at: frame) {
+      sum.add(scratch.chime, .whole)
+    }
     // What fades of those who left is heard as well.
     let voices = sum.voices + (lastSample == 0 ? 0 : 1)
     lastSample = 0
@@ -128,6 +134,7 @@ final class Room {
     for seat in seats where seat.member == nil { left(seat) }
     seats.removeAll { $0.member == nil }
     findRate()
+    if options.tones { chime.ring(.left, seats: seats.count) }
   }
 
   private func findSpeaker(_ events: inout [(BridgeIdentifier, MediaEvent)]) {

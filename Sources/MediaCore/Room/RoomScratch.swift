@@ -7,6 +7,7 @@ final class RoomScratch {
   let mixed = SampleBuffer()
   /// Noise, in place of silence.
   let noise = SampleBuffer()
+  let chime = SampleBuffer()
   /// Sound at the encoder's rate, and of the length of its packets.
   let converted = SampleBuffer()
   let packet = SampleBuffer()

@@ -80,7 +80,8 @@ final class Bench {
       case .findPayer(let handle, _, _): pendingPayers.append(handle)
       case .findCertificates(let handle, let addresses): wantedCertificates.append((handle, addresses))
       case .findUser(let call, let application, let user): pendingUsers.append((call, application, user))
-      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity, .arrived:
+      case .app, .originated, .ordered, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity,
+        .arrived:
         break
       }
     }
@@ -454,7 +455,7 @@ final class Bench {
     case .statistics: "statistics"
     case .lock(_, _, let reason): "lock \(reason)"
     case .velocity(let rule, _): "rule \(rule.text)"
-    case .pinged, .log, .arrived, .findPayer, .findUser, .findCertificates: nil
+    case .ordered, .pinged, .log, .arrived, .findPayer, .findUser, .findCertificates: nil
     }
   }
 
@@ -497,7 +498,7 @@ final class Bench {
     case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"
     case .say(let leg, let words): "say \(leg) \(words.map(\.rawValue).joined(separator: "+"))"
     case .adapt(let leg, let heard): "adapt \(leg) \(heard.loss)"
-    case .enterRoom(let leg, let room): "enter \(leg) \(room)"
+    case .enterRoom(let leg, let room, let hasTones): "enter \(leg) \(room)\(hasTones ? "" : " without tones")"
     case .deafen(let leg, let isOn): "\(isOn ? "deafen" : "undeafen") \(leg)"
     case .part(let leg): "part \(leg)"
     case .hold(let leg): "hold \(leg)"

@@ -72,7 +72,7 @@ struct Invariants {
     switch effect {
     case .app(let session, let event): observe(event, session)
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
-    case .originated(_, .failure): break
+    case .originated(_, .failure), .ordered: break
     case .arrived(let call, _, _): lives[call.id, default: Life()].arrived += 1
     case .findPayer, .findUser, .findCertificates: break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
@@ -116,7 +116,8 @@ struct Invariants {
       replies[reply(number), default: 0] += 1
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
       .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
-      .transfer(let call, _), .offered(let call, _), .quality(let call, _), .warning(let call, _, _):
+      .transfer(let call, _), .offered(let call, _), .quality(let call, _), .warning(let call, _, _),
+      .members(let call, _), .speakers(let call, _):
       let isTold = lives[call].map { $0.placed == 1 && $0.caller == session || $0.invited[session] == 1 } ?? false
       check(call, isTold, "\(Bench.word(event)) before it was placed")
       check(call, lives[call]?.ended[session] ?? 0 == 0, "\(Bench.word(event)) after its end")

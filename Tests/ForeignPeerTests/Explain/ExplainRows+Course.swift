@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import NodeCore
 import PeerKit

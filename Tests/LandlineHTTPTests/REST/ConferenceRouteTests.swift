@@ -57,6 +57,7 @@ import Testing
   @Test func operatorsLockMuteDeafenTakeOutAndEnd() async throws {
     let kit = try await Self.kit()
     #expect(try await kit.send("PATCH", Self.path, #"{"locked":true}"#).tree["locked"] == .boolean(true))
+    #expect(try await kit.send("PATCH", Self.path, #"{"tones":false}"#).tree["locked"] == .boolean(true))
     let muted = try await kit.send("PATCH", "\(Self.path)/2", #"{"muted":true,"deaf":true}"#)
     #expect(muted.tree["muted"] == .boolean(true) && muted.tree["deaf"] == .boolean(true), "\(muted)")
     #expect(try await kit.send("PATCH", "\(Self.path)/2", #"{"deaf":false}"#).tree["muted"] == .boolean(true))
@@ -70,7 +71,8 @@ import Testing
     let orders = kit.operations.with { $0.roomOrders }
     #expect(
       orders == [
-        .lock(true), .silence(participant: 2, true), .deafen(participant: 2, true), .deafen(participant: 2, false),
+        .lock(true), .tones(false), .silence(participant: 2, true), .deafen(participant: 2, true),
+        .deafen(participant: 2, false),
         .kick(participant: 2), .end,
       ])
     await kit.close()
@@ -108,9 +110,9 @@ import Testing
     let rooms = [try Self.room("weekly"), try Self.room("weekly", "key-desk")]
     kit.operations.with { $0.rooms = rooms }
     // An account's owner sees its own, and needs to name no application.
-    let own = try await kit.send("GET", "/v1/conferences", as: "acme")
+    let own = try await kit.send("GET", "/v1/conferences", as: "owner")
     #expect(own.tree["conferences"]?.elements.compactMap { $0["application"] } == [.string("phone")], "\(own)")
-    #expect(try await kit.send("DELETE", Self.path, as: "acme").status == 204)
+    #expect(try await kit.send("DELETE", Self.path, as: "owner").status == 204)
     #expect(kit.operations.with { $0.rooms.map(\.key.application) } == ["key-desk"])
     await kit.close()
   }

@@ -90,6 +90,7 @@ final class FakeOperations: GatewayOperations {
       state.roomOrders.append(order)
       switch order {
       case .lock(let isLocked): state.rooms[index].isLocked = isLocked
+      case .tones(let isOn): state.rooms[index].hasTones = isOn
       case .end: state.rooms.remove(at: index)
       case .kick(let number): state.rooms[index].participants.removeAll { $0.number == number }
       case .silence(let number, let isOn):

@@ -74,7 +74,7 @@ import Testing
     arguments: [
       (#"{"targets":[{"kind":"user","target":"b b"}]}"#, "body.member", "targets[0].target"),
       (
-        #"{"targets":[{"kind":"user","target":"bob"},{"kind":"conference","target":"room"}]}"#, "body.member",
+        #"{"targets":[{"kind":"user","target":"bob"},{"kind":"voicemail","target":"room"}]}"#, "body.member",
         "targets[1].kind"
       ),
       (#"{"targets":[{"kind":"phone","target":"112"}]}"#, "body.member", "targets[0].target"),

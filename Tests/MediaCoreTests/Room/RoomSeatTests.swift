@@ -50,6 +50,61 @@ import Testing
     #expect(network.told(mover).contains(.roomRefused(.near)))
   }
 
+  @Test func aToneSaysThatSomebodyComesOrLeavesAtMostOneInTwoSeconds() throws {
+    let network = RoomNetwork()
+    var options = RoomOptions()
+    options.tones = true
+    func enter() throws -> RoomNetwork.Phone {
+      let phone = try network.add(.pcma, room: nil)
+      network.command(phone, .enterRoom(.near, RoomNetwork.room, options))
+      return phone
+    }
+    func loudest(_ phone: RoomNetwork.Phone, _ milliseconds: Int) -> Int {
+      phone.last(milliseconds).map { abs(Int($0)) }.max() ?? 0
+    }
+    let first = try enter()
+    network.run(milliseconds: 3_000)
+    #expect(loudest(first, 3_000) < 100, "nobody rings for oneself")
+    let second = try enter()
+    network.run(milliseconds: 500)
+    #expect((1_500...3_500).contains(loudest(first, 500)) && loudest(second, 500) > 1_500)
+    #expect(loudest(first, 150) < 100, "it is over after 200 ms")
+    network.command(second, .detach(.near))
+    network.run(milliseconds: 1_000)
+    #expect(loudest(first, 900) < 100, "too soon after the other")
+    network.run(milliseconds: 2_000)
+    let third = try enter()
+    network.run(milliseconds: 2_500)
+    network.command(third, .detach(.near))
+    network.run(milliseconds: 500)
+    #expect(loudest(first, 500) > 1_500)
+    #expect(Sound.step(first.sound) < 2_500)
+    for _ in 0..<20 { _ = try enter() }
+    network.run(milliseconds: 3_000)
+    _ = try enter()
+    network.run(milliseconds: 500)
+    #expect(loudest(first, 500) < 100, "somebody always comes and goes in a large room")
+  }
+
+  @Test func whoIsDeafHearsNothingIsHeardAndHearsAgain() throws {
+    let network = RoomNetwork()
+    let deaf = try network.add(.pcma)
+    let first = try network.add(.pcmu)
+    let second = try network.add(.opus)
+    deaf.hum(400)
+    first.hum(700)
+    network.run(milliseconds: 2_000)
+    #expect(deaf.strength(700) > 3_700)
+    network.command(deaf, .deafen(.near, true))
+    network.run(milliseconds: 2_000)
+    #expect(deaf.strength(700) < 40 && first.strength(400) > 3_700 && second.strength(700) > 3_000)
+    network.command(deaf, .deafen(.near, false))
+    network.run(milliseconds: 2_000)
+    #expect(deaf.strength(700) > 3_700 && deaf.strength(400) < 40)
+    // It never lacked a packet: a telephone that hears none may hang up.
+    #expect(zip(deaf.heard, deaf.heard.dropFirst()).allSatisfy { $1.header.sequence == $0.header.sequence &+ 1 })
+  }
+
   @Test func aVoiceThatLeavesFades() throws {
     let network = RoomNetwork()
     let listener = try network.add(.pcma)
