@@ -537,6 +537,8 @@ struct AppCallTests {
       bench.finish()
       let end = Invariants(bench, isOver: true)
       #expect(end.problems.isEmpty, "\(state), \(happening.name) twice: \(end.problems)")
+      // A leg to a telephone, which the call did not have, has a price.
+      if happening.name == "an operator transfers" { continue }
       #expect(bench.asked.isEmpty == !isBilled, "\(state), \(happening.name): \(bench.asked.count) operations")
     }
   }

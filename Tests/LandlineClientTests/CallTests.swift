@@ -41,6 +41,24 @@ import Testing
     }
   }
 
+  @Test func aConferenceTellsWhoIsThereAndWhoSpeaks() async throws {
+    try await withClient { gateway, client in
+      let call = try client.calls.callConference("weekly")
+      #expect(await call.reaches("established"))
+      #expect(call.members.isEmpty && call.participant == nil && call.speakers == nil)
+      try call.follow(.speakers)
+      let speakers = await call.events.first { if case .speakers(let speakers) = $0.kind { speakers } else { nil } }
+      #expect(speakers == RoomSpeakers([4], leads: 4))
+      #expect(call.members.map(\.participant) == [3, 4] && call.members.map(\.isMuted) == [true, false])
+      #expect(call.members.map(\.from.value) == ["alice", "carol"] && call.participant == 3)
+      #expect(call.speakers == RoomSpeakers([4], leads: 4))
+      let watch = await gateway.request { if case .room(_, let watch) = $0 { watch } else { nil } }
+      #expect(watch == .speakers)
+      call.hangUp()
+      _ = await call.ended()
+    }
+  }
+
   @Test func theStagesComeInOrderWithTheirTimes() async throws {
     try await withClient { _, client in
       let call = try client.calls.callPhoneNumber("+46000000200")

@@ -215,7 +215,7 @@ export interface LandlineEventMap {
 
 /** Who calls. */
 export interface Caller {
-  /** "user", "phone", "sip" or "anonymous"; other kinds may follow. */
+  /** "user", "phone", "sip", "anonymous", or "conference", which calls somebody to take part; other kinds may follow. */
   kind: string;
   /** The user's id, the number in international form, or the address; empty for an anonymous caller. */
   value: string;

@@ -252,6 +252,15 @@ public final class Call: Sendable {
     run.perform { $0.takeBack(number) }
   }
 
+  /// What is told of a conference from now on: who is there and who speaks, which is told unasked, only who is there, or
+  /// nothing. In any other call it comes as ``CallEvent/Kind/refused(_:)``.
+  /// - Throws: ``UsageError/callEnded``.
+  public func follow(_ watch: RoomWatch) throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.follow(watch, number) }
+  }
+
   private func setHold(_ isOn: Bool) throws(UsageError) {
     try live()
     let number = number

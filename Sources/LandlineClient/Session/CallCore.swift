@@ -9,7 +9,7 @@ import SecureTransport
 final class CallCore {
   /// What a reply of the gateway answers.
   enum Request {
-    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report, transfer
+    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report, transfer, follow
   }
 
   /// How long the gateway may take to end a call that was hung up.
@@ -149,6 +149,11 @@ final class CallCore {
     _ = client.send(.takeBack(id), for: self, .transfer)
   }
 
+  func follow(_ watch: RoomWatch) {
+    guard let id, !isOver else { return }
+    _ = client.send(.room(id, watch), for: self, .follow)
+  }
+
   func setHold(_ isOn: Bool) {
     wantsHold = isOn
     negotiate()
@@ -227,7 +232,8 @@ final class CallCore {
       guard number == offerOnItsWay else { return }
       refusedOffer(failure)
     case (.hangUp, .refused): finish(causeOfHangUp, nil)
-    case (.keys, .refused(_, let failure)), (.transfer, .refused(_, let failure)), (.answer, .refused(_, let failure)):
+    case (.keys, .refused(_, let failure)), (.transfer, .refused(_, let failure)), (.answer, .refused(_, let failure)),
+      (.follow, .refused(_, let failure)):
       tell(.refused(failure))
     default: break
     }

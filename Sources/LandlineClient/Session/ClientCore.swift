@@ -402,6 +402,7 @@ final class ClientCore {
   func join(_ number: UInt64, with other: CallID) { calls[number]?.join(with: other) }
   func completeTransfer(_ number: UInt64) { calls[number]?.completeTransfer() }
   func takeBack(_ number: UInt64) { calls[number]?.takeBack() }
+  func follow(_ watch: RoomWatch, _ number: UInt64) { calls[number]?.follow(watch) }
   func setHold(_ isOn: Bool, _ number: UInt64) { calls[number]?.setHold(isOn) }
 
   /// - Returns: `nil` where nothing can be sent.

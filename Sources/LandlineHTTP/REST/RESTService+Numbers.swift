@@ -154,9 +154,10 @@ extension RESTService {
     let application = try application(body, environment)
     let targets = try (body.objects("targets", atMost: InboundNumber.maximumTargets, RESTService.targetMembers) ?? [])
       .map { try RESTService.target($0, application) }
-    if application == nil, targets.contains(where: { $0.destination.kind == .user }) {
+    let owned = targets.lazy.map(\.destination.kind).first { $0 == .user || $0 == .conference }
+    if application == nil, let owned {
       throw Problem(
-        .memberMissing, "application is missing: a user is the target, and nothing says whose",
+        .memberMissing, "application is missing: a \(owned.rawValue) is the target, and nothing says whose",
         fix: "the name of an application", members: [("member", .string("application"))])
     }
     guard let account = try call.name("account", as: AccountName.self) ?? application?.account else {
@@ -185,6 +186,7 @@ extension RESTService {
       answersFirst: try body.flag("answer_first") ?? false,
       callers: InboundNumber.Callers(
         refusesAnonymous: try body.flag("refuse_anonymous") ?? false, blocked: blocked))
+    try RESTBody.value("targets") { () throws(InvalidValue) in try row.check() }
     return row
   }
 

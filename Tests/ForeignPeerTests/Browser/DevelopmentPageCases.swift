@@ -21,6 +21,10 @@ enum DevelopmentPageCases {
       peer: "Chromium", transport: "pages", "landline dev, three browsers: a call is transferred",
       expected: "taken back, put through after talking, put through at once; who was put through hears the third",
       run: { try await development(transfers) }),
+    PeerCase(
+      peer: "Chromium", transport: "pages", "landline dev, a conference and its operator",
+      expected: "each sees who is there; muted, taken out and ended by the operator's page; axe finds nothing",
+      run: { try await development(conference) }),
   ]
 
   /// A gateway as a developer starts it.
@@ -189,6 +193,42 @@ enum DevelopmentPageCases {
     }
     for window in windows { try await window.close() }
     return "twice heard both ways"
+  }
+
+  /// Alice and bob meet, and an operator's page has them muted, taken out and sent home.
+  private static func conference(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let windows = try await windows(of: ["alice", "bob"], peer, port, process)
+    let (alice, bob) = (windows[0], windows[1])
+    var calls: [String] = []
+    for window in windows {
+      calls.append(try await window.run("conference", ["conference": "weekly"]).text("call") ?? "")
+      try await window.run("wait", ["text": "^Connected$"])
+    }
+    for window in windows { try await window.run("wait", ["text": "In the conference: 2"]) }
+    // Both browsers speak without a pause.
+    try await alice.run("wait", ["text": "^leads$"])
+    var seen = try await alice.run("look", ["name": "phone-conference", "folder": BrowserCase.pictures.path])
+    try require(seen.count("complaints") == 0, "fit to be read: \(seen.texts("complaints"))")
+    let desk = try await BrowserWindow(peer, port: port) { log(process) }
+    try await desk.run("visit", ["path": "/conferences"])
+    try await desk.run("wait", ["text": "^weekly$"])
+    seen = try await desk.run("look", ["name": "conferences-live", "folder": BrowserCase.pictures.path])
+    try require(seen.count("complaints") == 0, "fit to be read: \(seen.texts("complaints"))")
+    try await desk.run("press-button", ["button": "Mute bob"])
+    try await alice.run("wait", ["text": "^muted$"])
+    try await desk.run("press-button", ["button": "Remove bob"])
+    try await desk.run("press-button", ["button": "Take out"])
+    let end = try await bob.ended(calls[1])
+    try require(end.text("message.failure.code") == "gw.kicked", "bob is taken out: \(end)")
+    try await alice.run("wait", ["text": "In the conference: 1"])
+    try await desk.run("press-button", ["button": "Lock"])
+    try await desk.run("wait", ["text": "^locked$"])
+    try await desk.run("press-button", ["button": "End weekly"])
+    try await desk.run("press-button", ["button": "End"])
+    try require(try await alice.ended(calls[0]).text("message.cause") == "hungUp", "alice is sent home")
+    try await desk.run("wait", ["text": "Nobody is in a conference"])
+    for window in windows + [desk] { try await window.close() }
+    return "as expected"
   }
 
   /// Browsers of one machine are people, who find each other on the page.

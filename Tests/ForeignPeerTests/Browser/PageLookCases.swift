@@ -29,7 +29,8 @@ enum PageLookCases {
       _ = try await gateway.record(call, in: "sandbox")
       for (path, name) in [
         ("/", "phone"), ("/account", "account"), ("/calls", "calls"), ("/calls/\(call)", "call-finished"),
-        ("/calls/\(failed.text("call") ?? "")", "call-failed"), ("/numbers", "numbers"), ("/trunks", "trunks"),
+        ("/calls/\(failed.text("call") ?? "")", "call-failed"), ("/conferences", "conferences"),
+        ("/numbers", "numbers"), ("/trunks", "trunks"),
         ("/calls/none", "call-unknown"),
       ] { try await looks.inspect(watcher, path, name) }
       // A call that never was is asked for on purpose.

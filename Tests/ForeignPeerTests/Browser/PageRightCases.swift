@@ -10,7 +10,7 @@ import PeerKit
 enum PageRightCases {
   static let cases: [PeerCase] = [roles, foreign]
 
-  private static let pages = ["/", "/account", "/calls", "/numbers", "/trunks"]
+  private static let pages = ["/", "/account", "/calls", "/conferences", "/numbers", "/trunks"]
 
   private static let roles = BrowserCase.make(
     "signed out, owner, operator", expected: "nothing; one account and its calls; everything"

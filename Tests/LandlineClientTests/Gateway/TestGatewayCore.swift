@@ -139,7 +139,17 @@ final class TestGatewayCore {
         return tell(.refused(number, CallFailure(.media)))
       }
       tell(.answered(number, id, answer))
-    case .answer, .mute, .report, .room: tell(.done(number))
+    case .answer, .mute, .report: tell(.done(number))
+    case .room(let id, _):
+      func member(_ participant: Int, _ user: String, muted: Bool = false) -> RoomMembers.Member {
+        RoomMembers.Member(
+          participant: participant, from: CallerIdentity(kind: .user, value: user, name: ""), isMuted: muted,
+          since: clock)
+      }
+      tell(.done(number))
+      tell(.members(id, RoomMembers([member(1, "bob"), member(3, "alice")], own: 3)))
+      tell(.members(id, RoomMembers([member(4, "carol"), member(3, "alice", muted: true)], left: [1])))
+      tell(.speakers(id, RoomSpeakers([4], leads: 4)))
     case .transfer(let id, let order) where order.target == "nobody":
       tell(.done(number))
       tell(.transfer(id, TransferProgress(.failed, to: order.kind, order.target, CallFailure(.userUnreachable))))

@@ -77,6 +77,9 @@ import Testing
         #"{"targets":[{"kind":"user","target":"bob"},{"kind":"voicemail","target":"room"}]}"#, "body.member",
         "targets[1].kind"
       ),
+      (
+        #"{"targets":[{"kind":"conference","target":"room"},{"kind":"user","target":"bob"}]}"#, "body.member", "targets"
+      ),
       (#"{"targets":[{"kind":"phone","target":"112"}]}"#, "body.member", "targets[0].target"),
       (#"{"targets":[{"kind":"user","target":"bob","ring_seconds":4}]}"#, "body.member", "targets[0].ring_seconds"),
       (

@@ -168,6 +168,10 @@ class Pages(States):
     async def key_call_(self, person, number):
         return await self._placed(person, Phone(person).dial_by_keyboard, number)
 
+    async def conference_(self, person, conference):
+        await person.page.get_by_role("tab", name="Conference", exact=True).click()
+        return await self._placed(person, Phone(person, "Conference").dial, conference)
+
     async def refused_(self, person, number, code):
         phone = Phone(person)
         seen = len(person.messages)

@@ -5,10 +5,10 @@ import re
 
 
 class Phone:
-    def __init__(self, person):
+    def __init__(self, person, field="Phone number"):
         self._person = person
         self._page = person.page
-        self.number = self._page.get_by_role("textbox", name="Phone number", exact=True)
+        self.number = self._page.get_by_role("textbox", name=field, exact=True)
         self.call = self._page.get_by_role("button", name="Call", exact=True)
         self.hang_up = self._page.get_by_role("button", name="Hang up", exact=True)
 
