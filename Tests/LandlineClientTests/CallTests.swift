@@ -47,7 +47,7 @@ import Testing
       #expect(await call.reaches("established"))
       #expect(call.members.isEmpty && call.participant == nil && call.speakers == nil)
       try call.follow(.speakers)
-      let speakers = await call.events.first { if case .speakers(let speakers) = $0.kind { speakers } else { nil } }
+      let speakers = try await call.events.first { if case .speakers(let speakers) = $0.kind { speakers } else { nil } }
       #expect(speakers == RoomSpeakers([4], leads: 4))
       #expect(call.members.map(\.participant) == [3, 4] && call.members.map(\.isMuted) == [true, false])
       #expect(call.members.map(\.from.value) == ["alice", "carol"] && call.participant == 3)

@@ -109,7 +109,7 @@ def type_problems(document):
     # Of messages about a call; what describes the sound is the library's own.
     told = {name.split(".")[1] for name, each in messages.items() if "seq" in each["payload"]["properties"]}
     events = told - {"done", "answered", "error", "offered", "progress"}
-    events |= {"progressing", "quality", "media", "microphone"}
+    events |= {"progressing", "quality", "members", "speakers", "media", "microphone"}
     # A client's, not a call's.
     of_clients = {"incoming"}
     events -= of_clients
@@ -121,7 +121,7 @@ def type_problems(document):
         "QualityWarning": (declared_words("QualityWarning"), set(payload("warning")["warning"]["enum"])),
         "CallEventMap": (declared_members("CallEventMap"), events),
         "LandlineEventMap": (declared_members("LandlineEventMap") & told, of_clients),
-        "Caller": (declared_members("Caller"), set(payload("incoming")["from"]["properties"])),
+        "Caller": (declared_members("Caller"), set(schemas["Caller"]["properties"])),
         "FailureDetails": (declared_members("FailureDetails"), set(failure)),
         "InvalidValue": (declared_members("InvalidValue"), set(schemas["InvalidValue"]["properties"])),
         "Attempt": (declared_members("Attempt"), set(schemas["Attempt"]["properties"])),
@@ -129,6 +129,9 @@ def type_problems(document):
         "QualityDirection": (declared_members("QualityDirection"), set(schemas["Direction"]["properties"])),
         "CallSummary": (declared_members("CallSummary"), set(payload("ended")) - {"type", "seq"}),
         "PriceDetail": (declared_members("PriceDetail"), set(payload("price")) - {"type", "seq"}),
+        "MembersDetail": (declared_members("MembersDetail"), set(payload("members")) - {"type", "call"}),
+        "Member": (declared_members("Member"), set(payload("members")["members"]["items"]["properties"])),
+        "SpeakersDetail": (declared_members("SpeakersDetail"), set(payload("speakers")) - {"type", "call"}),
         "QualityDetail": (declared_members("QualityDetail"), set(payload("quality")) - {"type"}),
     }
     return [f"{name}: {sorted(ours ^ theirs)}" for name, (ours, theirs) in pairs.items() if ours != theirs]

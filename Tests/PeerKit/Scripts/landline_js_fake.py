@@ -195,7 +195,7 @@ class FakeGateway:
     async def _knows_no_incoming_calls(self, call):
         """A gateway of an older version: whoever wants to be called is told."""
         await self._until(lambda: self._has(call, state="ready"), "session")
-        require(self._all("register")[0]["features"] == ["incoming.1"], "asks for them")
+        require(self._all("register")[0]["features"] == ["incoming.1", "rooms.1"], "asks for them")
         require(not self._all("register")[0]["listen"], "does not want them yet")
         code = await call("refusedListening")
         require(code == "capability.remote", f"listening is refused: {code}")
