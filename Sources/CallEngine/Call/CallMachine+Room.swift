@@ -18,7 +18,7 @@ extension CallMachine {
   /// - Returns: the mixer's room; `nil` for a call that is in none.
   func reserveRoom() throws(CallFailure) -> UInt64? {
     if let place = roomPlace, var leg = self[place].room {
-      let number = try context.rooms.reserve(leg.key, id, isInvited: place == .near, context)
+      let number = try reserve(leg.key, isInvited: place == .near)
       leg.number = number
       self[place].port = .room(leg)
       roomKey = leg.key
@@ -26,13 +26,19 @@ extension CallMachine {
     }
     guard let key = arrived?.targets.lazy.compactMap(\.room).first else { return nil }
     do throws(CallFailure) {
-      let number = try context.rooms.reserve(key, id, isInvited: false, context)
+      let number = try reserve(key, isInvited: false)
       arrived?.room = .success(number)
       roomKey = key
       return number
     } catch {
       arrived?.room = .failure(error)
       return nil
+    }
+  }
+
+  private func reserve(_ key: RoomKey, isInvited: Bool) throws(CallFailure) -> UInt64 {
+    try context.inRoom(key) { rooms throws(CallFailure) in
+      try rooms.reserve(key, id, isInvited: isInvited, context.roomLimits, clock: context.clock)
     }
   }
 
@@ -59,7 +65,11 @@ extension CallMachine {
     if leg.beginsMuted { order(.mute(media(of: member), true)) }
     var from = callerShown(at: member)
     if from.name.isEmpty, let name = self[member].app?.name { from.name = name }
-    context.rooms.enter(leg.key, id, from: from, app: self[member].app, isSilenced: leg.beginsMuted, context)
+    context.inRoom(leg.key) {
+      $0.enter(
+        leg.key, id, from: from, isMuted: self[member].app?.isMuted ?? false, isSilenced: leg.beginsMuted,
+        audience(member), at: context.now, clock: context.clock)
+    }
     note("in conference \(leg.key.conference)")
   }
 
@@ -67,27 +77,31 @@ extension CallMachine {
   func leaveRoom() {
     guard let room = roomKey else { return }
     roomKey = nil
-    context.rooms.leave(room, id, context)
+    context.inRoom(room) { $0.leave(room, id, at: context.now) }
   }
 
   /// What an app is to be told has changed, by its own word or with its connection.
   func followRoom(_ leg: LegID) {
-    guard let room = roomKey, let app = self[leg].app else { return }
-    context.rooms.follow(room, id, watch: app.watch, isAbsent: app.isAbsent, context)
+    guard let room = roomKey, let audience = audience(leg) else { return }
+    context.inRoom(room) { $0.follow(room, id, audience, at: context.now) }
+  }
+
+  private func audience(_ leg: LegID) -> RoomBook.Audience? {
+    self[leg].app.map { RoomBook.Audience(session: $0.session, watch: $0.watch, isAbsent: $0.isAbsent) }
   }
 
   /// An app has muted itself, or not.
   func mutedInRoom(_ leg: LegID) {
     guard let room = roomKey, let app = self[leg].app else { return }
-    context.rooms.change(room, id, context) { $0.isMuted = app.isMuted }
+    context.inRoom(room) { $0.change(room, id, at: context.now) { $0.isMuted = app.isMuted } }
   }
 
   func spoke(_ isSpeaking: Bool) {
-    if let room = roomKey, isUp { context.rooms.spoke(room, id, isSpeaking, context) }
+    if let room = roomKey, isUp { context.inRoom(room) { $0.spoke(room, id, isSpeaking, at: context.now) } }
   }
 
   func leadsTalk() {
-    if let room = roomKey, isUp { context.rooms.leadsTalk(room, id, context) }
+    if let room = roomKey, isUp { context.inRoom(room) { $0.leadsTalk(room, id, at: context.now) } }
   }
 
   // MARK: Operators
@@ -96,14 +110,14 @@ extension CallMachine {
     guard let room = roomKey, let member = roomMember, isUp else { return }
     note("\(actor) \(isOn ? "mutes" : "no longer mutes") it")
     order(.mute(media(of: member), isOn))
-    context.rooms.change(room, id, context) { $0.isSilenced = isOn }
+    context.inRoom(room) { $0.change(room, id, at: context.now) { $0.isSilenced = isOn } }
   }
 
   func deafenedInRoom(_ isOn: Bool, by actor: String) {
     guard let room = roomKey, let member = roomMember, isUp else { return }
     note("\(actor) has it hear \(isOn ? "nothing" : "the others again")")
     order(.deafen(media(of: member), isOn))
-    context.rooms.change(room, id, context) { $0.isDeaf = isOn }
+    context.inRoom(room) { $0.change(room, id, at: context.now) { $0.isDeaf = isOn } }
   }
 
   /// The room's tones were turned on or off: one of its calls tells the mixer.

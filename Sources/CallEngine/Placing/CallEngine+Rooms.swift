@@ -34,6 +34,7 @@ extension CallEngine {
   }
 
   func advance(room: RoomKey) {
-    if let alone = context.rooms.advance(room, context) { with(alone) { $0.aloneInRoom() } }
+    let alone = context.inRoom(room) { $0.advance(room, at: context.now) }
+    if let alone { with(alone) { $0.aloneInRoom() } }
   }
 }

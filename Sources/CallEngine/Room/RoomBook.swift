@@ -31,10 +31,28 @@ struct RoomLeg {
 /// ```
 /// a call has a place ──answered──▶ takes part, and the others are told ──▶ left, and the others are told
 /// ```
-/// A conference is there from its first call to its last; whoever comes after that finds a new one.
+/// A conference is there from its first call to its last; whoever comes after that finds a new one. Whoever changes something
+/// hands out ``drainNews()`` after it, and sets the timer of ``nextDeadline(_:)``.
 final class RoomBook {
   /// Apps are told of changes at most this often.
   static let newsMilliseconds: Int64 = 250
+
+  struct Limits {
+    /// Of one conference.
+    var participants: Int
+    var conferences: Int
+    /// How long somebody may be alone.
+    var aloneMilliseconds: Int64
+  }
+
+  /// An app that takes part.
+  struct Audience {
+    let session: SessionID
+    var watch: RoomWatch
+    var isAbsent: Bool
+    /// It was told of all who are there, and hears of changes alone.
+    var knowsAll = false
+  }
 
   /// A call that takes part.
   struct Participant {
@@ -50,24 +68,22 @@ final class RoomBook {
     /// It hears nothing.
     var isDeaf = false
     /// `nil` where no app takes part.
-    var session: SessionID?
-    var watch = RoomWatch.none
-    var isAbsent = false
-    /// It was told of all who are there, and hears of changes alone.
-    var knowsAll = false
+    var audience: Audience?
   }
 
   private final class Room {
     /// Of the mixer's room: that of a conference which begins anew is another one.
     let number: UInt64
     let since: Instant
+    let aloneMilliseconds: Int64
     /// With a place, whether or not they take part yet.
     var calls: Set<CallID> = []
     var participants: [CallID: Participant] = [:]
     var lastParticipant = 0
     var isLocked = false
     var hasTones = true
-    var aloneSince: MonotonicInstant?
+    /// Set while one takes part alone.
+    var aloneUntil: MonotonicInstant?
     /// Participants that speak, in the order in which they began.
     var speaking: [Int] = []
     var leads: Int?
@@ -78,9 +94,10 @@ final class RoomBook {
     var toldAt: MonotonicInstant?
     var newsAt: MonotonicInstant?
 
-    init(_ number: UInt64, since: Instant) {
+    init(_ number: UInt64, since: Instant, aloneMilliseconds: Int64) {
       self.number = number
       self.since = since
+      self.aloneMilliseconds = aloneMilliseconds
     }
 
     /// In the order in which they came.
@@ -89,6 +106,7 @@ final class RoomBook {
 
   private var rooms: [RoomKey: Room] = [:]
   private var lastNumber: UInt64 = 0
+  private var news: [(session: SessionID, event: AppEvent)] = []
 
   // MARK: Calls
 
@@ -97,23 +115,23 @@ final class RoomBook {
   /// - Returns: the number of the mixer's room.
   /// - Throws: `gw.roomLocked`; `gw.roomFull` where the conference has as many participants as it may have; `gw.limit`
   ///   where there are too many conferences.
-  func reserve(_ key: RoomKey, _ call: CallID, isInvited: Bool, _ context: EngineContext) throws(CallFailure) -> UInt64
-  {
+  func reserve(
+    _ key: RoomKey, _ call: CallID, isInvited: Bool, _ limits: Limits, clock: Instant
+  ) throws(CallFailure) -> UInt64 {
     guard let room = rooms[key] else {
-      guard rooms.count < context.limits.rooms else {
+      guard rooms.count < limits.conferences else {
         throw CallFailure(
           .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "conferences of the gateway", leg: .app)
       }
       lastNumber += 1
-      let room = Room(lastNumber, since: context.clock)
+      let room = Room(lastNumber, since: clock, aloneMilliseconds: limits.aloneMilliseconds)
       room.calls = [call]
       rooms[key] = room
       return lastNumber
     }
     guard isInvited || !room.isLocked else { throw CallFailure(.roomLocked, leg: .app) }
-    let limit = context.limits.participantsPerRoom
-    guard room.calls.count < limit else {
-      throw CallFailure(.roomFull, phrase: "\(limit) participants are in it", leg: .app)
+    guard room.calls.count < limits.participants else {
+      throw CallFailure(.roomFull, phrase: "\(limits.participants) participants are in it", leg: .app)
     }
     room.calls.insert(call)
     return room.number
@@ -121,87 +139,76 @@ final class RoomBook {
 
   /// A call that has a place takes part from now on.
   func enter(
-    _ key: RoomKey, _ call: CallID, from: CallerIdentity, app: AppLeg?, isSilenced: Bool, _ context: EngineContext
+    _ key: RoomKey, _ call: CallID, from: CallerIdentity, isMuted: Bool, isSilenced: Bool, _ audience: Audience?,
+    at now: MonotonicInstant, clock: Instant
   ) {
     guard let room = rooms[key], room.calls.contains(call), room.participants[call] == nil else { return }
     room.lastParticipant += 1
-    var participant = Participant(
-      number: room.lastParticipant, call: call, from: from, since: context.clock, isMuted: app?.isMuted ?? false,
-      isSilenced: isSilenced)
-    participant.session = app?.session
-    participant.watch = app?.watch ?? .none
-    participant.isAbsent = app?.isAbsent ?? false
-    room.participants[call] = participant
-    room.changed.insert(participant.number)
-    countChanged(room, context)
-    isNews(key, room, context)
+    room.participants[call] = Participant(
+      number: room.lastParticipant, call: call, from: from, since: clock, isMuted: isMuted, isSilenced: isSilenced,
+      audience: audience)
+    room.changed.insert(room.lastParticipant)
+    countChanged(room, now)
+    tellWhenDue(room, now)
   }
 
   /// A call gives its place back; nothing happens where it has none.
-  func leave(_ key: RoomKey, _ call: CallID, _ context: EngineContext) {
+  func leave(_ key: RoomKey, _ call: CallID, at now: MonotonicInstant) {
     guard let room = rooms[key], room.calls.remove(call) != nil else { return }
-    if let gone = room.participants.removeValue(forKey: call) {
-      room.changed.remove(gone.number)
-      room.left.append(gone.number)
-      if room.speaking.contains(gone.number) {
-        room.speaking.removeAll { $0 == gone.number }
-        room.speakersChanged = true
-      }
-      if room.leads == gone.number {
-        room.leads = nil
-        room.speakersChanged = true
-      }
-      countChanged(room, context)
-    }
     guard !room.calls.isEmpty else {
       rooms[key] = nil
-      return context.deadlines.set(.room(key), nil)
+      return
     }
-    isNews(key, room, context)
+    guard let gone = room.participants.removeValue(forKey: call) else { return }
+    room.changed.remove(gone.number)
+    room.left.append(gone.number)
+    if room.speaking.contains(gone.number) || room.leads == gone.number { room.speakersChanged = true }
+    room.speaking.removeAll { $0 == gone.number }
+    if room.leads == gone.number { room.leads = nil }
+    countChanged(room, now)
+    tellWhenDue(room, now)
   }
 
-  private func countChanged(_ room: Room, _ context: EngineContext) {
+  private func countChanged(_ room: Room, _ now: MonotonicInstant) {
     if room.participants.count != 1 {
-      room.aloneSince = nil
-    } else if room.aloneSince == nil {
-      room.aloneSince = context.now
+      room.aloneUntil = nil
+    } else if room.aloneUntil == nil {
+      room.aloneUntil = now.advanced(byMilliseconds: room.aloneMilliseconds)
     }
   }
 
   // MARK: What changes
 
   /// Something that all apps are told of a participant.
-  func change(_ key: RoomKey, _ call: CallID, _ context: EngineContext, _ change: (inout Participant) -> Void) {
+  func change(_ key: RoomKey, _ call: CallID, at now: MonotonicInstant, _ change: (inout Participant) -> Void) {
     guard let room = rooms[key], var participant = room.participants[call] else { return }
     change(&participant)
     room.participants[call] = participant
     room.changed.insert(participant.number)
-    isNews(key, room, context)
+    tellWhenDue(room, now)
   }
 
   /// What an app wants to hear from now on, or that its connection is lost or there again: it is told of all anew.
-  func follow(_ key: RoomKey, _ call: CallID, watch: RoomWatch, isAbsent: Bool, _ context: EngineContext) {
+  func follow(_ key: RoomKey, _ call: CallID, _ audience: Audience, at now: MonotonicInstant) {
     guard let room = rooms[key], room.participants[call] != nil else { return }
-    room.participants[call]?.watch = watch
-    room.participants[call]?.isAbsent = isAbsent
-    room.participants[call]?.knowsAll = false
-    isNews(key, room, context)
+    room.participants[call]?.audience = audience
+    tellWhenDue(room, now)
   }
 
-  func spoke(_ key: RoomKey, _ call: CallID, _ isSpeaking: Bool, _ context: EngineContext) {
+  func spoke(_ key: RoomKey, _ call: CallID, _ isSpeaking: Bool, at now: MonotonicInstant) {
     guard let room = rooms[key], let number = room.participants[call]?.number,
       isSpeaking != room.speaking.contains(number)
     else { return }
     if isSpeaking { room.speaking.append(number) } else { room.speaking.removeAll { $0 == number } }
     room.speakersChanged = true
-    isNews(key, room, context)
+    tellWhenDue(room, now)
   }
 
-  func leadsTalk(_ key: RoomKey, _ call: CallID, _ context: EngineContext) {
+  func leadsTalk(_ key: RoomKey, _ call: CallID, at now: MonotonicInstant) {
     guard let room = rooms[key], let number = room.participants[call]?.number, room.leads != number else { return }
     room.leads = number
     room.speakersChanged = true
-    isNews(key, room, context)
+    tellWhenDue(room, now)
   }
 
   /// - Returns: Whether there is such a conference.
@@ -220,56 +227,53 @@ final class RoomBook {
 
   // MARK: What apps are told
 
+  /// What apps are to hear since it was asked last.
+  func drainNews() -> [(session: SessionID, event: AppEvent)] {
+    guard !news.isEmpty else { return [] }
+    defer { news.removeAll(keepingCapacity: true) }
+    return news
+  }
+
+  /// When ``advance(_:at:)`` is due.
+  func nextDeadline(_ key: RoomKey) -> MonotonicInstant? {
+    guard let room = rooms[key] else { return nil }
+    return [room.newsAt, room.aloneUntil].compactMap(\.self).min()
+  }
+
   /// Does what is due.
   /// - Returns: the call whose participant has been alone for too long.
-  func advance(_ key: RoomKey, _ context: EngineContext) -> CallID? {
+  func advance(_ key: RoomKey, at now: MonotonicInstant) -> CallID? {
     guard let room = rooms[key] else { return nil }
-    if let newsAt = room.newsAt, newsAt <= context.now { tellNews(room, context) }
-    var alone: CallID?
-    if let until = aloneUntil(room, context), until <= context.now {
-      room.aloneSince = nil
-      alone = room.participants.keys.first
-    }
-    watch(key, room, context)
-    return alone
+    if let newsAt = room.newsAt, newsAt <= now { tellNews(room, now) }
+    guard let until = room.aloneUntil, until <= now else { return nil }
+    room.aloneUntil = nil
+    return room.participants.keys.first
   }
 
   /// Tells at once what is new, or when its turn comes.
-  private func isNews(_ key: RoomKey, _ room: Room, _ context: EngineContext) {
-    if room.newsAt == nil {
-      let next = room.toldAt?.advanced(byMilliseconds: RoomBook.newsMilliseconds) ?? context.now
-      if next <= context.now { tellNews(room, context) } else { room.newsAt = next }
-    }
-    watch(key, room, context)
+  private func tellWhenDue(_ room: Room, _ now: MonotonicInstant) {
+    guard room.newsAt == nil else { return }
+    let next = room.toldAt?.advanced(byMilliseconds: RoomBook.newsMilliseconds) ?? now
+    if next <= now { tellNews(room, now) } else { room.newsAt = next }
   }
 
-  private func aloneUntil(_ room: Room, _ context: EngineContext) -> MonotonicInstant? {
-    room.aloneSince?.advanced(byMilliseconds: context.limits.aloneMilliseconds)
-  }
-
-  private func watch(_ key: RoomKey, _ room: Room, _ context: EngineContext) {
-    var next = room.newsAt
-    if let until = aloneUntil(room, context) { next = next.map { min($0, until) } ?? until }
-    context.deadlines.set(.room(key), next)
-  }
-
-  private func tellNews(_ room: Room, _ context: EngineContext) {
+  private func tellNews(_ room: Room, _ now: MonotonicInstant) {
     room.newsAt = nil
-    room.toldAt = context.now
+    room.toldAt = now
     let participants = room.inOrder
-    let all = participants.map { $0.member }
+    let all = participants.map(\.member)
     let changed = all.filter { room.changed.contains($0.participant) }
     let speakers = RoomSpeakers(Array(room.speaking.suffix(RoomSpeakers.maximum)), leads: room.leads)
     for participant in participants {
-      guard let session = participant.session, participant.watch != .none, !participant.isAbsent else { continue }
-      if !participant.knowsAll {
-        room.participants[participant.call]?.knowsAll = true
-        tell(all, own: participant.number, participant.call, session, context)
+      guard let audience = participant.audience, audience.watch != .none, !audience.isAbsent else { continue }
+      if !audience.knowsAll {
+        room.participants[participant.call]?.audience?.knowsAll = true
+        tell(all, own: participant.number, participant.call, audience.session)
       } else if !changed.isEmpty || !room.left.isEmpty {
-        tell(changed, left: room.left, participant.call, session, context)
+        tell(changed, left: room.left, participant.call, audience.session)
       }
-      if participant.watch == .speakers, room.speakersChanged || !participant.knowsAll {
-        context.emit(.app(session, .speakers(participant.call, speakers)))
+      if audience.watch == .speakers, room.speakersChanged || !audience.knowsAll {
+        news.append((audience.session, .speakers(participant.call, speakers)))
       }
     }
     room.changed = []
@@ -279,13 +283,12 @@ final class RoomBook {
 
   /// In as many messages as it takes.
   private func tell(
-    _ members: [RoomMembers.Member], left: [Int] = [], own: Int? = nil, _ call: CallID, _ session: SessionID,
-    _ context: EngineContext
+    _ members: [RoomMembers.Member], left: [Int] = [], own: Int? = nil, _ call: CallID, _ session: SessionID
   ) {
     var rest = members[...]
     var message = RoomMembers(Array(rest.prefix(RoomMembers.maximumMembers)), left: left, own: own)
     while true {
-      context.emit(.app(session, .members(call, message)))
+      news.append((session, .members(call, message)))
       rest = rest.dropFirst(RoomMembers.maximumMembers)
       guard !rest.isEmpty else { return }
       message = RoomMembers(Array(rest.prefix(RoomMembers.maximumMembers)))

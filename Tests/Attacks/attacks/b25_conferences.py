@@ -36,7 +36,7 @@ async def attack(ground):
             else:
                 await storming.app.tell("room", call=storming.id, watch="speakers")
             if number % 50 == 0:
-                await asyncio.sleep(max(0, began + SECONDS * number / STORM - time.monotonic()))
+                await until("its turn", lambda: time.monotonic() >= began + SECONDS * number / STORM, 10)
         late = await lab.app("main", user="late")
         call = await late.call(ROOM, kind="conference")
         accepted = await call.accepted(20)
