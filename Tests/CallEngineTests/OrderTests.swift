@@ -49,6 +49,21 @@ import Testing
     #expect(bench.engine.call(call)?.muted == [])
   }
 
+  @Test("whoever is muted by the call is muted in its conference, and the other way round")
+  func muteInConference() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("weekly", kind: .conference))
+    bench.pass(milliseconds: 50)
+    bench.secured(call)
+    let key = RoomKey(environment: "production", application: "key", conference: try ConferenceID("weekly"))
+    #expect(OrderTests.order(bench, .mute(.caller, true), call) == nil)
+    #expect(bench.engine.room(key)?.participants.map(\.isSilenced) == [true])
+    #expect(bench.engine.call(call)?.muted == [.caller])
+    bench.feed(.room(key, .silence(participant: 1, false), by: "olga"))
+    #expect(bench.engine.call(call)?.muted == [])
+    #expect(OrderTests.order(bench, .mute(.called, true), call)?.code == .transfer, "that is all the others")
+  }
+
   @Test(
     "a side that waits hears a tone, is not heard, and is not transferred meanwhile; muted as well it stays muted after it"
   )

@@ -62,7 +62,7 @@ extension CallMachine {
       return leaveRoom()
     }
     order(.enterRoom(media(of: member), number, tones: context.rooms.hasTones(leg.key)))
-    if leg.beginsMuted { order(.mute(media(of: member), true)) }
+    if leg.beginsMuted { setMuted(member, true) }
     var from = callerShown(at: member)
     if from.name.isEmpty, let name = self[member].app?.name { from.name = name }
     context.inRoom(leg.key) {
@@ -109,8 +109,16 @@ extension CallMachine {
   func silencedInRoom(_ isOn: Bool, by actor: String) {
     guard let room = roomKey, let member = roomMember, isUp else { return }
     note("\(actor) \(isOn ? "mutes" : "no longer mutes") it")
-    order(.mute(media(of: member), isOn))
+    setMuted(member, isOn)
     context.inRoom(room) { $0.change(room, id, at: context.now) { $0.isSilenced = isOn } }
+  }
+
+  private func setMuted(_ member: LegID, _ isOn: Bool) {
+    for side in CallSide.allCases where side.leg == member {
+      if isOn { snapshot.muted.insert(side) } else { snapshot.muted.remove(side) }
+    }
+    order(.mute(media(of: member), isOn))
+    changed()
   }
 
   func deafenedInRoom(_ isOn: Bool, by actor: String) {
@@ -123,9 +131,7 @@ extension CallMachine {
   /// The room's tones were turned on or off: one of its calls tells the mixer.
   func tellRoomTones() {
     guard let place = roomPlace, let member = roomMember, isUp, let leg = self[place].room, let number = leg.number
-    else {
-      return
-    }
+    else { return }
     order(.enterRoom(media(of: member), number, tones: context.rooms.hasTones(leg.key)))
   }
 

@@ -104,7 +104,8 @@ extension CallEngine {
     _ environment: EngineConfiguration.Environment
   ) throws(CallFailure) {
     guard let application = origination.application else {
-      throw CallFailure(.policy, phrase: "a conference belongs to an application", leg: .app)
+      throw CallFailure(
+        .policy, phrase: "nothing says whose conference it is; POST /v1/conferences/{id}/participants does", leg: .app)
     }
     try checkEmergency(other, in: environment, from: origination.callerNumber)
     guard !CallEngine.isEmergency(other, in: environment) else {

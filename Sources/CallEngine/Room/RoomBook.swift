@@ -268,9 +268,9 @@ final class RoomBook {
       guard let audience = participant.audience, audience.watch != .none, !audience.isAbsent else { continue }
       if !audience.knowsAll {
         room.participants[participant.call]?.audience?.knowsAll = true
-        tell(all, own: participant.number, participant.call, audience.session)
+        addNews(all, own: participant.number, participant.call, audience.session)
       } else if !changed.isEmpty || !room.left.isEmpty {
-        tell(changed, left: room.left, participant.call, audience.session)
+        addNews(changed, left: room.left, participant.call, audience.session)
       }
       if audience.watch == .speakers, room.speakersChanged || !audience.knowsAll {
         news.append((audience.session, .speakers(participant.call, speakers)))
@@ -282,7 +282,7 @@ final class RoomBook {
   }
 
   /// In as many messages as it takes.
-  private func tell(
+  private func addNews(
     _ members: [RoomMembers.Member], left: [Int] = [], own: Int? = nil, _ call: CallID, _ session: SessionID
   ) {
     var rest = members[...]

@@ -37,6 +37,7 @@ final class MediaLeg {
   var overRate: UInt64 = 0
   var packetsThisSecond = 0
   var isMuted = false
+  /// In its room it is sent silence.
   var isDeaf = false
   private var hasHeardSound = false
   /// Packets that had come in when statistics were last told.
