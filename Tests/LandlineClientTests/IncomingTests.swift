@@ -27,11 +27,11 @@ import Testing
     }
     #expect(client.features == [])
     try await client.started()
-    #expect(client.features == [.incoming])
+    #expect(client.features == [.incoming, .rooms])
     #expect(client.calls.isListening)
     #expect(
       try await gateway.ask { $0.registrations.first?.profile }
-        == DeviceProfile(features: [.incoming], isListening: true, name: "Alice's phone", busyRule: .waiting))
+        == DeviceProfile(features: [.incoming, .rooms], isListening: true, name: "Alice's phone", busyRule: .waiting))
     await client.stop()
     let mute = try makeClient(gateway, device: "other", capabilities: [.messaging]) { $0.isListening = true }
     try await mute.started()

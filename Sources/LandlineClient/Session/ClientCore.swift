@@ -130,7 +130,7 @@ final class ClientCore {
     if case .credential = registration.proof { usedKept = true }
     var registration = registration
     registration.profile = DeviceProfile(
-      features: canBeCalled ? [.incoming, .rooms] : [.rooms], isListening: canBeCalled && wantsListening,
+      features: canBeCalled ? [.incoming, .rooms] : [], isListening: canBeCalled && wantsListening,
       name: options.deviceName,
       busyRule: options.busyRule)
     toldListening = registration.profile.isListening
