@@ -489,4 +489,67 @@ import Testing
       try RoomCompanyTests.number(bench, [try RoomCompanyTests.conference(), .init(.user(try UserID("bob")))])
     }
   }
+
+  // MARK: From seeds
+
+  /// What an app knows by all that it was told.
+  private struct View: Equatable {
+    var members: [RoomMembers.Member] = []
+    var speakers: RoomSpeakers?
+
+    init(of session: UInt64, in call: CallID, _ bench: Bench) {
+      for case .app(SessionID(session), let event) in bench.effects {
+        switch event {
+        case .members(call, let news): members = news.applied(to: members)
+        case .speakers(call, let told): speakers = told
+        default: break
+        }
+      }
+    }
+  }
+
+  @Test(
+    "whatever happened, half a second later each app knows exactly who is there, who is muted and who speaks",
+    arguments: 1...40 as ClosedRange<UInt64>)
+  func views(_ seed: UInt64) throws {
+    let bench = try RoomCompanyTests.bench()
+    var random = SplitMix(seed: seed)
+    func draw(_ count: UInt64) -> UInt64 { random.next() % count }
+    var calls: [UInt64: CallID] = [:]
+    var absent: Set<UInt64> = []
+    for _ in 0..<200 {
+      let session = draw(12) + 1
+      bench.session = SessionID(session)
+      let participant = Int(draw(20)) + 1
+      let isOn = draw(2) == 0
+      switch (draw(9), calls[session]) {
+      case (_, nil): calls[session] = try RoomCompanyTests.enter(bench, session)
+      case (0, let call?): bench.request(.hangUp(call))
+      case (1, let call?), (2, let call?): bench.request(.mute(call, isOn))
+      case (3, _):
+        bench.feed(absent.contains(session) ? .sessionResumed(SessionID(session)) : .sessionAbsent(SessionID(session)))
+        absent.formSymmetricDifference([session])
+      case (4, _): try RoomCompanyTests.order(bench, .silence(participant: participant, isOn))
+      case (5, _): try RoomCompanyTests.order(bench, .kick(participant: participant))
+      case (6, let call?): bench.request(.room(call, .speakers))
+      case (7, let call?): bench.feed(.media(call, .leadsTalk(.near)))
+      case (_, let call?): bench.feed(.media(call, .speaking(.near, isOn)))
+      }
+      bench.pass(milliseconds: Int64(draw(200)))
+      calls = calls.filter { bench.engine.call($0.value) != nil }
+    }
+    for session in absent { bench.feed(.sessionResumed(SessionID(session))) }
+    bench.pass(milliseconds: 500)
+    let room = try RoomCompanyTests.room(bench)
+    #expect(room?.participants.count ?? 0 == calls.count)
+    for (session, call) in calls {
+      let view = View(of: session, in: call, bench)
+      #expect(view.members.map(\.participant) == room?.participants.map(\.number), "session \(session)")
+      #expect(view.members.map(\.isMuted) == room?.participants.map { $0.isMuted || $0.isSilenced })
+      let speaking = room?.participants.filter(\.isSpeaking).map(\.number) ?? []
+      let told = view.speakers?.speaking ?? []
+      #expect(told.allSatisfy { speaking.contains($0) } && told.count == min(speaking.count, RoomSpeakers.maximum))
+      #expect(view.speakers?.leads == room?.leads)
+    }
+  }
 }

@@ -59,10 +59,13 @@ extension Console {
     return Answer.streamed(notes: [])
   }
 
-  package func callsHangUp(_ id: String, control: String?, environment name: String?) async throws -> Answer {
+  /// - Parameter cause: that trunks are told; `nil` for a normal end.
+  package func callsHangUp(
+    _ id: String, cause: Int? = nil, control: String?, environment name: String?
+  ) async throws -> Answer {
     let call = try await callID(id, control: control, environment: name)
     let response = try await ControlClient(path: controlPath(control)).delete(
-      "/v1/live-calls/\(call)" + query(["environment": name]))
+      "/v1/live-calls/\(call)" + query(["environment": name, "cause": cause.map(String.init)]))
     guard (200..<300).contains(response.status) else { throw failure(response, control) }
     return Answer(row: Listing([Column("call"), Column("ended")], rows: [[.text(call.text), .flag(true)]]))
   }

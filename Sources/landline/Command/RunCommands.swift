@@ -155,7 +155,9 @@ struct DevCommand: AsyncParsableCommand {
 struct CallsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calls", abstract: "Calls of a running gateway.",
-    subcommands: [List.self, Show.self, Watch.self, HangUp.self, Capture.self])
+    subcommands: [
+      List.self, Show.self, Watch.self, HangUp.self, Press.self, Mute.self, Hold.self, Transfer.self, Capture.self,
+    ])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -217,13 +219,19 @@ struct CallsCommand: AsyncParsableCommand {
 
   struct HangUp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "hangup", abstract: "End a live call.", discussion: "landline calls hangup CALL-ID")
+      commandName: "hangup", abstract: "End a live call.",
+      discussion: """
+        landline calls hangup CALL-ID
+        landline calls hangup last --cause 17
+        """)
     @Argument(help: "The call's id, the beginning of one, or last.") var id: String
+    @Option(help: "What trunks are told, a cause of ITU-T Q.850, 1 to 127 (default: 16, a normal end).") var cause: Int?
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsHangUp(id, control: common.gateway.control, environment: common.gateway.environment)
+        try await $0.callsHangUp(
+          id, cause: cause, control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }

@@ -1,0 +1,100 @@
+import ArgumentParser
+import LandlineArguments
+import LandlineConsole
+
+/// Which side of which call.
+struct CallSideOptions: ParsableArguments {
+  enum Side: String, ExpressibleByArgument, CaseIterable { case caller, called }
+
+  @Argument(help: "The call's id, the beginning of one, or last.")
+  var id: String
+
+  @Argument(help: "caller or called.")
+  var side: Side
+
+  func place(_ common: CommonOptions) -> CallPlace {
+    CallPlace(
+      call: id, side: side.rawValue, control: common.gateway.control, environment: common.gateway.environment)
+  }
+}
+
+extension CallsCommand {
+  struct Press: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "press", abstract: "Press keys towards a side of a live call.",
+      discussion: "landline calls press last called 12#")
+
+    @OptionGroup var side: CallSideOptions
+
+    @Argument(help: "0-9, *, #, A-D.")
+    var digits: String
+
+    @OptionGroup(title: "Common") var common: CommonOptions
+
+    func run() async throws {
+      try await common.console { try await $0.callsPress(side.place(common), digits) }
+    }
+  }
+
+  struct Mute: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "mute", abstract: "Let nobody hear a side of a live call, whatever its app says.",
+      discussion: """
+        landline calls mute last caller
+        landline calls mute last caller --off
+        """)
+
+    @OptionGroup var side: CallSideOptions
+
+    @Flag(help: "Take it back.")
+    var off = false
+
+    @OptionGroup(title: "Common") var common: CommonOptions
+
+    func run() async throws {
+      try await common.console { try await $0.callsChange(side.place(common), isMuted: !off) }
+    }
+  }
+
+  struct Hold: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "hold", abstract: "Have a side of a live call wait with a quiet tone.",
+      discussion: """
+        landline calls hold last called
+        landline calls hold last called --off
+        """)
+
+    @OptionGroup var side: CallSideOptions
+
+    @Flag(help: "Take it back.")
+    var off = false
+
+    @OptionGroup(title: "Common") var common: CommonOptions
+
+    func run() async throws {
+      try await common.console { try await $0.callsChange(side.place(common), isOnHold: !off) }
+    }
+  }
+
+  struct Transfer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "transfer", abstract: "Have a side of a live call leave, and the other one talk with somebody else.",
+      discussion: """
+        landline calls transfer last called +46701234567
+        landline calls transfer last caller user:bob
+
+        The side leaves when they answer; where nobody does, the two talk with each other again.
+        """)
+
+    @OptionGroup var side: CallSideOptions
+
+    @Argument(help: "+46701234567, sip:alice@example.com or user:bob.")
+    var target: String
+
+    @OptionGroup(title: "Common") var common: CommonOptions
+
+    func run() async throws {
+      try await common.console { try await $0.callsTransfer(side.place(common), to: target) }
+    }
+  }
+}
