@@ -137,6 +137,12 @@ let package = Package(
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
+      name: "LandlineRecording",
+      dependencies: [
+        "CallModel", "LandlineDigest", "MediaCore", "CallEngine", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: ours),
+    .target(
       name: "LandlineConfiguration",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "RoutingCore", "AppProtocol", "CallEngine", "LandlineWire",
@@ -148,7 +154,7 @@ let package = Package(
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
         "LedgerSpool", "AppProtocol", "CallEngine", "CallStory", "NodeCore", "LandlineResolver", "LandlineWire",
-        "LandlineConfiguration", "LandlineOutbound",
+        "LandlineConfiguration", "LandlineOutbound", "LandlineRecording",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -180,7 +186,7 @@ let package = Package(
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
         "RecordsSQLite", "LedgerSpool", "AppProtocol", "CallEngine", "NodeCore", "LandlineResolver", "LandlineWire",
-        "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
+        "LandlineConfiguration", "LandlineNode", "LandlineHTTP", "LandlineRecording",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -346,6 +352,13 @@ let package = Package(
       ],
       swiftSettings: ours),
     .testTarget(
+      name: "LandlineRecordingTests",
+      dependencies: [
+        "LandlineRecording", "CallEngine", "MediaCore", "CallModel", "PeerKit",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: expectations),
+    .testTarget(
       name: "LandlineConfigurationTests",
       dependencies: [
         "LandlineConfiguration", "AppProtocol", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore",
@@ -468,7 +481,7 @@ let package = Package(
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSpool",
         "AppProtocol", "CallEngine", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineNode",
         "LandlineHTTP",
-        "LandlineOutbound", "TestVectors",
+        "LandlineOutbound", "LandlineRecording", "TestVectors",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -514,6 +527,7 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
       ["Log"], ["CallModel", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),
     "LandlineHTTP": (["Request"], ["CallModel", "LandlineDigest", "LedgerCore", "AppProtocol", "CallEngine"]),
+    "LandlineRecording": (["Sealed"], ["CallModel", "LandlineDigest"]),
   ]
   for target in package.targets {
     guard let part = readers[target.name] else { continue }

@@ -26,6 +26,9 @@ static const unsigned char one_way[] = {
 static const unsigned char cut[] = {
 #embed "Speech/cut.opus"
 };
+static const unsigned char recorded[] = {
+#embed "Speech/recorded.opus"
+};
 static const unsigned char loss[] = {
 #embed "Speech/loss.opus"
 };
@@ -39,6 +42,7 @@ static const struct {
     {"press-zero", press_zero, sizeof press_zero}, {"early", early, sizeof early},
     {"echo", echo, sizeof echo}, {"one-way", one_way, sizeof one_way},
     {"cut", cut, sizeof cut}, {"loss", loss, sizeof loss},
+    {"recorded", recorded, sizeof recorded},
 };
 
 const unsigned char *landline_speech(const char *name, size_t *count) {

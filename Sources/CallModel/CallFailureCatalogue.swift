@@ -234,6 +234,14 @@ public enum CallFailureCatalogue {
       ],
       remedies: ["wait for the answer, or take the other transfer back"]),
     CallFailureClass(
+      .recording, .gateway, "no recording now", .error, .afterFix,
+      "The call or conference cannot be recorded as it stands; it goes on.",
+      likely: [
+        "it is recorded already, or no more", "it is not answered yet", "recordings have no room left on the disk",
+        "it is a call in a conference, which is recorded as a whole",
+      ],
+      remedies: ["wait for the answer", "end the recording that runs", "delete recordings or raise their limit"]),
+    CallFailureClass(
       .crossed, .gateway, "calls crossed", sipStatus: 491, .error, .notNeeded,
       "The called user is calling this device at the same moment; the message names that call.",
       likely: ["both called each other at once"],

@@ -42,6 +42,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case forwardLoop = "gw.forwardLoop"
   case tooLate = "gw.tooLate"
   case transfer = "gw.transfer"
+  case recording = "gw.recording"
   case crossed = "gw.crossed"
   case funds = "gw.funds"
   case rate = "gw.rate"

@@ -71,6 +71,16 @@ public struct CallID: LedgerName {
   public init(unchecked text: String) { self.text = text }
 }
 
+/// The identity of one recording of a call or a conference, chosen by the gateway.
+public struct RecordingID: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
+  public static let kind = "recording id"
+  /// 1 to 64 ASCII characters.
+  public let text: String
+  /// For an id known to be valid, such as one that the gateway made; see ``init(validating:)``.
+  public init(unchecked text: String) { self.text = text }
+}
+
 /// The identity of one running gateway.
 public struct NodeID: LedgerName {
   /// How a refusal calls the value, see ``InvalidValue/kind``.

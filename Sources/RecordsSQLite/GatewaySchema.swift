@@ -88,5 +88,21 @@ package enum GatewaySchema {
         PRIMARY KEY (environment, name)
       ) STRICT, WITHOUT ROWID;
       """,
+      """
+      CREATE TABLE recording(
+        environment TEXT NOT NULL,
+        id TEXT NOT NULL,
+        account TEXT NOT NULL,
+        call TEXT,
+        started_at INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (environment, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX recording_start ON recording(environment, started_at, id);
+      CREATE INDEX recording_account ON recording(environment, account, started_at, id);
+      CREATE INDEX recording_call ON recording(environment, call, started_at, id) WHERE call IS NOT NULL;
+      CREATE INDEX recording_state ON recording(environment, state, started_at, id);
+      """,
     ])
 }

@@ -70,6 +70,38 @@ struct MediaLoopBridgeTests {
         unixMicroseconds: 1_700_000_000_000_000))
   }
 
+  /// A bridge without legs, opened to record a room.
+  @Test func aRoomIsRecordedByABridgeWithoutLegs() async throws {
+    let events = Recorder<MediaLoopEvent>()
+    let loop = try MediaLoop.start(ProbeLoop.configuration(.ownLoopback())) { batch in
+      for event in batch { events.append(event) }
+    }
+    let (call, recorder) = (MediaBridge.Identifier(1), MediaBridge.Identifier(2))
+    let room = RoomIdentifier(rawValue: 5)
+    try await open(loop, recorder, [:])
+    #expect(loop.apply(.recordRoom(room), to: recorder))
+    let ended = MediaLoopEvent(bridge: recorder, event: .recordingEnded([]))
+    try await events.wait(for: "the refusal", count: 1) { $0 == ended }
+    let phone = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .near))
+    try await open(loop, call, [.near: leg(phone.ports, 1)])
+    #expect(loop.apply(.plan(.near, try phone.plan()), to: call))
+    #expect(loop.apply(.enterRoom(.near, room, RoomOptions()), to: call))
+    #expect(loop.apply(.recordRoom(room), to: recorder))
+    // Nobody speaks: silence, in real time.
+    try await events.wait(for: "two pieces", count: 2) {
+      if $0.bridge == recorder, case .recorded = $0.event { true } else { false }
+    }
+    loop.close(call)
+    try await events.wait(for: "the end of the recording", count: 2) { $0 == ended }
+    loop.close(recorder)
+    try await events.wait(for: "the end", count: 1) { $0 == MediaLoopEvent(bridge: recorder, event: .closed) }
+    let left = await withCheckedContinuation { continuation in
+      let isTaken = loop.shutDown { continuation.resume(returning: $0) }
+      if !isTaken { continuation.resume(returning: MediaLoopHoldings()) }
+    }
+    #expect(left.isIdle)
+  }
+
   @Test func soundGoesBothWays() async throws {
     let events = Recorder<MediaLoopEvent>()
     let loop = try MediaLoop.start(ProbeLoop.configuration(.ownLoopback())) { batch in

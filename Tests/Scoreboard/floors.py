@@ -29,6 +29,7 @@ FLOORS = [
     ("shells", {
         "LandlineWire", "LandlineResolver", "LandlineOutbound", "LandlineConfiguration", "LandlineNode", "LandlineHTTP", "LandlineServer",
         "LandlineClient", "LandlineSQLite", "LedgerSQLite", "RecordsSQLite", "LedgerSpool",
+        "LandlineRecording",
     }),
     ("laboratory", {"SimulationKit", "LandlineBench"}),
     ("commands", {"LandlineConsole", "LandlineArguments"}),

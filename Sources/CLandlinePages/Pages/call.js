@@ -51,7 +51,7 @@ const problem = errorBox();
 const file = (text, rest, name) => a({ class: "button slim", href: query(path(rest), mask), download: `${id}.${name}` }, text);
 const capture = file("Capture (pcapng)", "/capture", "pcapng");
 const ender = action(() => hangUp(id, problem), "danger slim", "Hang up");
-const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
+const [findings, about, codecs, counts, descriptions, attempts, costs, recordings] = Array.from({ length: 8 }, () => div("stack"));
 const gaps = div("");
 const timing = timingBar((name) => phases[name] ?? name);
 const ladder = new Ladder();
@@ -59,7 +59,7 @@ const plot = new Plot(figures);
 const cards = {
   findings: card("What happened", findings), timing: card("Time", timing.node),
   sound: card("Sound", codecs, counts, plot.node), descriptions: card("Session descriptions", descriptions),
-  attempts: card("Attempts", attempts), costs: card("Money", costs),
+  attempts: card("Attempts", attempts), costs: card("Money", costs), recordings: card("Recordings", recordings),
 };
 
 function build() {
@@ -68,7 +68,7 @@ function build() {
     div("row", ender, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
       isMasked ? a({ class: "button slim", href: location.pathname }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
     isMasked && p("notice", "Numbers are hidden on this page."),
-    cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
+    cards.findings, div("columns", card("Call", about), cards.timing), cards.recordings, card("Ladder", ladder.node), cards.sound,
     div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
 }
 
@@ -233,6 +233,48 @@ async function interrupted() {
   }
 }
 
+const recordingStates = { running: "is recorded", interrupted: "cut off", full: "ended: no room", failed: "ended: the disk failed" };
+cards.recordings.hidden = true;
+// What stands in the card of recordings; null: it has to be asked for.
+let recorded = null;
+
+// Recordings of the call, and the buttons for the one that runs. A page that hides numbers hides what was said, too.
+async function readRecordings({ is_live: isLive, state: phase }) {
+  if (isMasked) return;
+  const running = isLive ? (await api(path(""))).recording ?? null : null;
+  const now = JSON.stringify([isLive, phase, running]);
+  if (now === recorded) return;
+  const { recordings: rows } = await api(query("/v1/recordings", { call: id }));
+  // One that was just ended is there a moment later.
+  recorded = rows.some((row) => row.state === "running" && row.id !== running?.id) ? null : now;
+  const isUp = isLive && ["answered", "established"].includes(phase);
+  cards.recordings.hidden = rows.length === 0 && !isUp;
+  fill(recordings, isUp && recordingButtons(running), rows.filter((row) => row.id !== running?.id).map(recordingRow));
+}
+
+function recordingButtons(running) {
+  const target = `/v1/live-calls/${id}/recording`;
+  const ask = (method, body, word) => action(async () => {
+    problem.clear();
+    try {
+      await api(target, { method, body, headers: method === "POST" ? { "Idempotency-Key": crypto.randomUUID() } : {} });
+    } catch (error) {
+      problem.fail(error);
+    }
+    recorded = null;
+  }, "slim", word);
+  if (!running) return div("row", ask("POST", {}, "Record"), ask("POST", { announce: true }, "Record, and say so"));
+  return div("row", badge(running.paused ? "recording paused" : "recording", running.paused ? "warn" : "bad"),
+    ask("PATCH", { paused: !running.paused }, running.paused ? "Go on" : "Pause"), ask("DELETE", undefined, "Stop recording"));
+}
+
+function recordingRow({ id: recording, started_at: started, duration_ms: length, state: how, format }) {
+  const source = `/v1/recordings/${recording}/sound`;
+  const audio = tags.audio({ controls: true, preload: "none", src: source, "aria-label": `Recording of ${spoken(length / 1000)}` });
+  return div("stack tight", p("small row", moment(started), spoken(length / 1000), isKnown(recordingStates[how]) && badge(recordingStates[how], "warn")),
+    how === "running" ? null : div("row", audio, a({ class: "button slim", href: source, download: `${id}.${format}` }, "Save")));
+}
+
 let last = null;
 // Amounts have more decimals than before.
 onDecimals(() => {
@@ -251,6 +293,8 @@ async function read() {
       problem.clear();
       last = story;
       show(story);
+      // Without them the page says all the rest.
+      await readRecordings(story).catch(() => {});
       if (story.is_live) [wasLive, left] = [true, afterwards];
       else if (--left < 0) return;
     } catch (error) {

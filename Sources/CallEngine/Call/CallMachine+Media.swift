@@ -29,6 +29,7 @@ extension CallMachine {
     case .playEnded(let leg, _): playEnded(leg)
     case .speaking(_, let isSpeaking): spoke(isSpeaking)
     case .leadsTalk: leadsTalk()
+    case .recordingEnded(let recording, let state): recordingEnded(recording, state)
     case .closed: break
     }
   }
@@ -57,7 +58,7 @@ extension CallMachine {
       self[ringLeg].ring?[leg]?.sound.lostWay = Leg.LostWay(
         lastPacket: context.now.advanced(byMilliseconds: -milliseconds), noticedAt: context.now)
     case .wayBack: self[ringLeg].ring?[leg]?.sound.lostWay = nil
-    case .digit, .moved, .thinLink, .quality, .playEnded, .speaking, .leadsTalk, .closed: break
+    case .digit, .moved, .thinLink, .quality, .playEnded, .speaking, .leadsTalk, .recordingEnded, .closed: break
     }
   }
 

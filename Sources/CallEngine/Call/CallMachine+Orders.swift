@@ -21,11 +21,7 @@ extension CallMachine {
       return nil
     }
     guard self[leg].hears else { return CallFailure(.transfer, phrase: "that side takes no keys", leg: .app) }
-    order(.sendDigits(media(of: leg), keys))
-    // No browser hands the events of RTP (RFC 4733) to its page.
-    if self[leg].app?.isJoined ?? false {
-      for key in keys { tell(.digit(id, key, milliseconds: EngineConfiguration.keyMilliseconds), leg) }
-    }
+    sendKeys(keys, to: leg)
     return nil
   }
 
@@ -55,7 +51,7 @@ extension CallMachine {
     return nil
   }
 
-  private func change(_ side: CallSide, _ isOn: Bool, _ sides: WritableKeyPath<CallSnapshot, Set<CallSide>>) {
+  func change(_ side: CallSide, _ isOn: Bool, _ sides: WritableKeyPath<CallSnapshot, Set<CallSide>>) {
     if isOn { snapshot[keyPath: sides].insert(side) } else { snapshot[keyPath: sides].remove(side) }
     order(.mute(media(of: side.leg), snapshot.muted.contains(side) || snapshot.onHold.contains(side)))
     changed()

@@ -120,14 +120,19 @@ extension CallMachine {
       } else if self[other].room != nil {
         note("keys in a conference, where nobody hears them")
       } else if self[other].hears, self[leg].hears {
-        order(.sendDigits(media(of: other), keys))
-        // No browser hands the events of RTP (RFC 4733) to its page.
-        for key in keys { passKey(key, milliseconds: EngineConfiguration.keyMilliseconds, from: leg) }
+        sendKeys(keys, to: other)
       } else {
         note("keys before there is anybody to hear them")
       }
     case .ending, .over: refuseLate(number, session)
     }
+  }
+
+  func sendKeys(_ keys: String, to leg: LegID) {
+    order(.sendDigits(media(of: leg), keys))
+    // No browser hands the events of RTP (RFC 4733) to its page.
+    guard self[leg].app?.isJoined ?? false else { return }
+    for key in keys { tell(.digit(id, key, milliseconds: EngineConfiguration.keyMilliseconds), leg) }
   }
 
   static func problem(withDigits digits: String, limit: Int) -> InvalidValue? {

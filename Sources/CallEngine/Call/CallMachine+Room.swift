@@ -114,11 +114,7 @@ extension CallMachine {
   }
 
   private func setMuted(_ member: LegID, _ isOn: Bool) {
-    for side in CallSide.allCases where side.leg == member {
-      if isOn { snapshot.muted.insert(side) } else { snapshot.muted.remove(side) }
-    }
-    order(.mute(media(of: member), isOn))
-    changed()
+    for side in CallSide.allCases where side.leg == member { change(side, isOn, \.muted) }
   }
 
   func deafenedInRoom(_ isOn: Bool, by actor: String) {

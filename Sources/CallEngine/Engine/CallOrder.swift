@@ -1,5 +1,5 @@
 public import AppProtocol
-import CallModel
+public import CallModel
 
 /// One of the two who talk with each other.
 public enum CallSide: String, Hashable, Sendable, CaseIterable {
@@ -18,6 +18,7 @@ public enum CallOrder: Hashable, Sendable {
   case hold(CallSide, Bool)
   /// A side leaves, and the other one talks with somebody else.
   case transfer(CallSide, TransferOrder)
+  case record(RecordingOrder)
 }
 
 /// Why an operator ends a call, as its trunks are told (ITU-T Q.850).

@@ -25,6 +25,8 @@ public enum EngineEffect: Sendable {
   /// (``MediaOrder/join(_:)``); answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)
   case media(CallID, MediaOrder)
+  /// What is to become of the recording of a conference; ``EngineInput/roomRecordingEnded(_:_:_:)`` says when it is over.
+  indirect case recordRoom(RoomKey, RoomRecordingOrder)
   indirect case ledger(environment: String, LedgerStep, CallOperation)
   /// Lock an account in the ledger, by a rule of ``EngineConfiguration/Environment/velocity``; answered with
   /// ``EngineInput/lockAnswered(_:environment:isLocked:)``.
@@ -114,13 +116,27 @@ public enum MediaOrder: Sendable {
   case deafen(LegID, Bool)
   /// Send a leg back what comes from it.
   case echo(LegID)
+  /// Record both sides; ``MediaNotice/recordingEnded(_:_:)`` says when that is over.
+  indirect case record(Recording)
+  case pauseRecording(Bool)
+  case endRecording
   /// Ends all and gives ports back.
   case close
+}
+
+/// What the engine asks of the recording of a conference. It ends with the mixer's room at the latest.
+public enum RoomRecordingOrder: Hashable, Sendable {
+  /// What is heard in the mixer's room of this number.
+  case begin(Recording, room: UInt64)
+  case pause(Bool)
+  case end
 }
 
 /// What the gateway says itself.
 public enum Announcement: String, Hashable, Sendable, CaseIterable {
   case connected, goodbye, pressZero
+  /// That the call is recorded.
+  case recorded
 }
 
 /// A line for the log of a call.
@@ -179,6 +195,8 @@ public struct CallSnapshot: Hashable, Sendable {
   public var muted: Set<CallSide> = []
   /// Sides that wait, by an operator's word.
   public var onHold: Set<CallSide> = []
+  /// `nil` where it is not recorded.
+  public var recording: RunningRecording?
   /// The number of our own that a trunk brought it to; `nil` for calls that were asked for here.
   public var inboundNumber: E164Number?
 

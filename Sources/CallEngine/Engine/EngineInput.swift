@@ -28,6 +28,8 @@ public enum EngineInput: Sendable {
   indirect case order(CallOrderID, CallID, CallOrder, by: String)
   /// An operator does something to a conference.
   case room(RoomKey, RoomOrder, by: String)
+  /// The recording of a conference is over, by our word or for the reason that its state tells.
+  indirect case roomRecordingEnded(RoomKey, RecordingID, Recording.State)
   /// What ``EngineEffect/prepare(_:_:)`` asked for.
   indirect case prepared(CallID, Result<PreparedMedia, MediaShortage>)
   case media(CallID, MediaNotice)
@@ -203,6 +205,8 @@ public enum MediaNotice: Hashable, Sendable {
   case speaking(LegID, Bool)
   /// A leg leads the talk of its conference.
   case leadsTalk(LegID)
+  /// A recording is over, by our word or for the reason that its state tells.
+  indirect case recordingEnded(RecordingID, Recording.State)
   /// All is released.
   case closed
 
@@ -224,7 +228,7 @@ public enum MediaNotice: Hashable, Sendable {
     case .playEnded(_, let finished): .playEnded(leg, finished: finished)
     case .speaking(_, let isSpeaking): .speaking(leg, isSpeaking)
     case .leadsTalk: .leadsTalk(leg)
-    case .closed: .closed
+    case .recordingEnded, .closed: self
     }
   }
 
@@ -235,7 +239,7 @@ public enum MediaNotice: Hashable, Sendable {
       .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
       .quality(let leg, _, _, _), .playEnded(let leg, _), .speaking(let leg, _), .leadsTalk(let leg):
       leg
-    case .closed: nil
+    case .recordingEnded, .closed: nil
     }
   }
 }

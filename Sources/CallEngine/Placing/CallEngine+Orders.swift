@@ -7,7 +7,8 @@ extension CallEngine {
   /// Each order has one answer: why nothing was done, or nothing.
   func order(_ order: CallOrder, _ id: CallID, by actor: String) -> CallFailure? {
     guard let call = calls[id], call.isUp else {
-      return CallFailure(.transfer, phrase: "the call is not answered, or over", leg: .app)
+      let code = if case .record = order { CallFailureCode.recording } else { CallFailureCode.transfer }
+      return CallFailure(code, phrase: "the call is not answered, or over", leg: .app)
     }
     var refusal: CallFailure?
     switch order {
@@ -15,6 +16,7 @@ extension CallEngine {
     case .mute(let side, let isOn): with(id) { refusal = $0.silence(side, isOn, by: actor) }
     case .hold(let side, let isOn): with(id) { refusal = $0.hold(side, isOn, by: actor) }
     case .transfer(let side, let order): refusal = transfer(call, side, order, by: actor)
+    case .record(let order): with(id) { refusal = $0.record(order, by: actor) }
     }
     return refusal.map(call.described)
   }

@@ -153,6 +153,7 @@ public final class CallEngine {
     case .order(let id, let call, let order, let actor):
       context.emit(.ordered(id, self.order(order, call, by: actor)))
     case .room(let room, let order, let actor): self.order(order, in: room, by: actor)
+    case .roomRecordingEnded(let room, let recording, let state): recordingEnded(recording, of: room, state)
     case .prepared(let call, let result):
       // The call was refused meanwhile, and its media given back.
       with(call) { $0.prepared(result) }

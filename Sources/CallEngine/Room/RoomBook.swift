@@ -87,6 +87,7 @@ final class RoomBook {
     /// Participants that speak, in the order in which they began.
     var speaking: [Int] = []
     var leads: Int?
+    var recording: RunningRecording?
     // What apps were not told yet.
     var changed: Set<Int> = []
     var left: [Int] = []
@@ -223,6 +224,14 @@ final class RoomBook {
     return rooms[key]?.participants.keys.min()
   }
 
+  /// What becomes of its recording.
+  /// - Returns: the number of the mixer's room; `nil` where there is no such conference.
+  func record(_ key: RoomKey, _ change: (inout RunningRecording?) -> Void) -> UInt64? {
+    guard let room = rooms[key] else { return nil }
+    change(&room.recording)
+    return room.number
+  }
+
   func hasTones(_ key: RoomKey) -> Bool { rooms[key]?.hasTones ?? true }
 
   // MARK: What apps are told
@@ -303,13 +312,15 @@ final class RoomBook {
   /// `nil` where there is no such conference.
   func report(_ key: RoomKey) -> RoomReport? {
     rooms[key].map { room in
-      RoomReport(
+      var report = RoomReport(
         key: key, since: room.since, isLocked: room.isLocked, hasTones: room.hasTones, leads: room.leads,
         participants: room.inOrder.map {
           RoomReport.Participant(
             number: $0.number, call: $0.call, from: $0.from, since: $0.since, isMuted: $0.isMuted,
             isSilenced: $0.isSilenced, isDeaf: $0.isDeaf, isSpeaking: room.speaking.contains($0.number))
         })
+      report.recording = room.recording
+      return report
     }
   }
 

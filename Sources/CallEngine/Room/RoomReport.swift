@@ -45,6 +45,8 @@ public struct RoomReport: Hashable, Sendable {
   public var hasTones: Bool
   /// The participant that leads the talk; `nil` before anybody has spoken.
   public var leads: Int?
+  /// `nil` where it is not recorded.
+  public var recording: RunningRecording?
   /// In the order in which they came; calls that wait for their media or still ring are not among them.
   public var participants: [Participant]
 
@@ -73,6 +75,22 @@ public enum RoomOrder: Hashable, Sendable {
   case deafen(participant: Int, Bool)
   /// A participant's call ends.
   case kick(participant: Int)
+  /// What is heard in it is recorded, on behalf of an account.
+  case record(RecordingOrder, for: AccountName)
   /// All calls end.
   case end
+}
+
+extension RoomReport {
+  /// Why an order cannot be carried out as the conference stands; `nil` where it can.
+  public func refusal(of order: RoomOrder) -> CallFailure? {
+    guard case .record(let order, _) = order else { return nil }
+    return switch order {
+    case .begin where recording != nil: CallFailure(.recording, phrase: "it is recorded already", leg: .app)
+    case .begin where participants.isEmpty: CallFailure(.recording, phrase: "nobody is in it yet", leg: .app)
+    case .pause, .end:
+      recording == nil ? CallFailure(.recording, phrase: "it is not recorded", leg: .app) : nil
+    case .begin: nil
+    }
+  }
 }

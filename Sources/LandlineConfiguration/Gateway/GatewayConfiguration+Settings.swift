@@ -100,6 +100,9 @@ extension GatewayConfiguration {
       fact(
         "retention.statistics", retention.statisticsMilliseconds,
         retention.statisticsMilliseconds.map(Self.duration) ?? "as records"),
+      fact(
+        "retention.recordings", retention.recordingMilliseconds,
+        retention.recordingMilliseconds.map(Self.duration) ?? "forever"),
       fact("hep.collector", hep, hep.map { shown($0.host, $0.port) } ?? "none"),
       fact(
         "retention.traces", retention.traceMilliseconds, retention.traceMilliseconds.map(Self.duration) ?? "none"),
@@ -169,6 +172,9 @@ extension GatewayConfiguration {
       part("ledger", environment.ledger, isLive: false)
       part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
       part("largest-amount", environment.largestAmountMicros, isLive: false)
+      part("recordings", environment.recordings, isLive: false)
+      part("recording-key-file", environment.recordingKeyFile, isLive: false)
+      part("recording-space", environment.recordingMebibytes, isLive: false)
       part("trunks", environment.trunks)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part(

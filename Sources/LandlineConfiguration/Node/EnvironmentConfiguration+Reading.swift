@@ -18,6 +18,11 @@ extension EnvironmentConfiguration {
     if let amount = section.value("largest-amount", EnvironmentConfiguration.positiveAmount) {
       largestAmountMicros = amount
     }
+    recordings = section.text("recordings").map { URL(fileURLWithPath: $0, relativeTo: state).path }
+    recordingKeyFile = section.text("recording-key-file").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+    if let space = section.number("recording-space", in: EnvironmentConfiguration.recordingSpaceRange) {
+      recordingMebibytes = space
+    }
     trunks = EnvironmentConfiguration.trunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
     readSIP(section)

@@ -32,6 +32,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let standardLedgerCacheMebibytes = 64
   /// What ``ledgerCacheMebibytes`` may be: a mebibyte to 16 gibibytes.
   public static let ledgerCacheRange = 1...16_384
+  /// Ten gibibytes.
+  public static let standardRecordingMebibytes = 10_240
+  /// What ``recordingMebibytes`` may be: a mebibyte to 16 tebibytes.
+  public static let recordingSpaceRange = 1...16_777_216
   /// A thousand million of whatever the currency counts.
   public static let standardLargestAmountMicros: MicroUnits = 1_000_000_000_000_000
 
@@ -43,6 +47,12 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var ledgerCacheMebibytes: Int
   /// Micro-units that one top-up or correction over REST may book.
   public var largestAmountMicros: MicroUnits
+  /// Folder of recordings; `nil` for one beside the ledger.
+  public var recordings: String?
+  /// File with the keys that recordings are encrypted with; `nil` for one that is made in their folder.
+  public var recordingKeyFile: String?
+  /// Mebibytes that all recordings take at most.
+  public var recordingMebibytes = standardRecordingMebibytes
   /// Names of trunks, as listed; the trunks' own priorities decide their order.
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.

@@ -68,6 +68,13 @@ extension RetentionConfiguration {
     case .some(let text):
       traceMilliseconds = section.milliseconds("traces", text, in: RetentionConfiguration.range) ?? traceMilliseconds
     }
+    switch section.text("recordings") {
+    case nil: break
+    case "forever": recordingMilliseconds = nil
+    case .some(let text):
+      recordingMilliseconds =
+        section.milliseconds("recordings", text, in: RetentionConfiguration.range) ?? recordingMilliseconds
+    }
     keepsClientStatistics = (section.choice("client-statistics", Keeping.self) ?? .keep) == .keep
   }
 

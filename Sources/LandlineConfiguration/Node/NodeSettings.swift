@@ -31,9 +31,11 @@ public struct RetentionConfiguration: Hashable, Sendable {
   public var statisticsMilliseconds: Int64?
   /// What was seen of each call: messages, seconds of sound; `nil` keeps nothing of it.
   public var traceMilliseconds: Int64? = 14 * 86_400_000
+  /// Recordings of calls and conferences; `nil` for ever.
+  public var recordingMilliseconds: Int64? = 90 * 86_400_000
   /// Whether what apps measure is kept at all.
   public var keepsClientStatistics = true
 
-  /// What holds where the file has no `retention`: records for 90 days, traces for 14.
+  /// What holds where the file has no `retention`: records and recordings for 90 days, traces for 14.
   public init() {}
 }

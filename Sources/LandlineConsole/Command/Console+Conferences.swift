@@ -95,7 +95,7 @@ extension Console {
 
   // MARK: Paths and refusals
 
-  private func target(_ place: ConferencePlace, _ rest: String = "") throws -> String {
+  func target(_ place: ConferencePlace, _ rest: String = "") throws -> String {
     do throws(InvalidValue) {
       let id = try ConferenceID(place.id).text
       let path = id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? id

@@ -29,6 +29,23 @@ struct ControlClient: Sendable {
     try await ask(.POST, target, body, key: key)
   }
 
+  /// Hands over a file as it comes.
+  /// - Returns: the answer where it is no file but a problem; `nil` where all was handed over.
+  func pieces(_ target: String, _ body: ([UInt8]) -> Void) async throws -> Response? {
+    var response = Response(status: 0, body: [])
+    try await exchange(.GET, target) { part in
+      switch part {
+      case .head(let head): response.status = Int(head.status.code)
+      case .body(let bytes) where response.status == 200: body(Array(bytes.readableBytesView))
+      case .body(let bytes):
+        if response.body.count <= Self.maximumBytes { response.body += Array(bytes.readableBytesView) }
+      case .end: return false
+      }
+      return true
+    }
+    return response.status == 200 ? nil : response
+  }
+
   private func ask(
     _ method: HTTPMethod, _ target: String, _ body: JSONValue? = nil, key: String? = nil
   ) async throws -> Response {

@@ -63,6 +63,8 @@ enum OpenAPISchemas {
     return object(members.filter { $0.isRequired }.map(schema), optional: members.filter { !$0.isRequired }.map(schema))
   }
 
+  private static let recordingFormat = choice(RecordingFormat.allCases.map(\.rawValue))
+
   private static let callMembers: [(String, JSONValue)] =
     [
       ("id", text), ("environment", text), ("account", text), ("application", maybe(text)), ("user", maybe(text)),
@@ -74,6 +76,7 @@ enum OpenAPISchemas {
       ("far_codec", maybe(text)),
     ] + money("held") + [
       ("currency", text), ("quality", maybe(reference("Quality"))), ("failure", maybe(reference("Failure"))),
+      ("recording", maybe(reference("RunningRecording"))),
     ]
 
   private static let recordMembers: [(String, JSONValue)] =
@@ -235,6 +238,19 @@ enum OpenAPISchemas {
     ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
     ("PlacedCall", object([("id", text)])),
     (
+      "RunningRecording",
+      object([("id", text), ("format", recordingFormat), ("started_at", time), ("paused", flag)])
+    ),
+    (
+      "Recording",
+      object([
+        ("id", text), ("call", maybe(text)), ("conference", maybe(text)), ("application_key", maybe(text)),
+        ("account", text), ("format", recordingFormat), ("channels", integer), ("started_at", time),
+        ("state", choice(Recording.State.allCases.map(\.rawValue))), ("duration_ms", integer), ("bytes", integer),
+      ])
+    ),
+    ("RecordingPage", object([("recordings", list(reference("Recording"))), ("next", maybe(text))])),
+    (
       "Balances",
       object(
         [("account", text), ("currency", text), ("from", time), ("to", time), ("complete", flag)] + [
@@ -330,7 +346,8 @@ enum OpenAPISchemas {
       "Conference",
       object([
         ("id", text), ("application", text), ("application_key", text), ("account", maybe(text)), ("since", time),
-        ("locked", flag), ("tones", flag), ("participants", list(reference("Participant"))),
+        ("locked", flag), ("tones", flag), ("recording", maybe(reference("RunningRecording"))),
+        ("participants", list(reference("Participant"))),
       ])
     ),
     ("Conferences", object([("conferences", list(reference("Conference")))])),

@@ -103,8 +103,10 @@ struct RESTAnswer: Sendable {
   var headers: [(String, String)] = []
   var mediaType: String?
   var body: [UInt8]
-  /// A body without a known end, in place of ``body``.
+  /// A body in pieces, in place of ``body``.
   var lines: AsyncStream<[UInt8]>?
+  /// All of ``lines``; `nil` where their end is not known.
+  var lineBytes: Int?
 
   static func json(_ status: Int = 200, _ value: JSONValue, headers: [(String, String)] = []) -> RESTAnswer {
     RESTAnswer(status: status, headers: headers, mediaType: "application/json", body: value.bytes)

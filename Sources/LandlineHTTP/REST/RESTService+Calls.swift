@@ -5,7 +5,7 @@ import LedgerCore
 import NodeCore
 
 extension RESTService {
-  private static let textSchema = JSONValue.members([("type", .string("string"))])
+  static let textSchema = JSONValue.members([("type", .string("string"))])
 
   var callRoutes: [RESTRoute] {
     let operations = operations
@@ -195,14 +195,14 @@ extension RESTService {
   private static var unknownLiveCall: Problem { Problem(.callUnknown, "no live call has that id") }
 
   /// The one of the path, where whoever asks may see it.
-  private func liveCall(_ call: RESTCall) async throws -> CallSnapshot {
+  func liveCall(_ call: RESTCall) async throws -> CallSnapshot {
     let (principal, _) = try call.environment()
     guard let live = await operations.liveCall(try RESTService.callID(call)), RESTService.maySee(live, call, principal)
     else { throw RESTService.unknownLiveCall }
     return live
   }
 
-  private func order(_ order: CallOrder, _ call: RESTCall) async throws {
+  func order(_ order: CallOrder, _ call: RESTCall) async throws {
     let live = try await liveCall(call)
     guard let principal = call.principal else { throw RESTService.unknownLiveCall }
     if let refusal = await operations.order(order, live.id, by: principal.actor) { throw Problem(refusal) }

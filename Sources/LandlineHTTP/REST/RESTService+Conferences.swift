@@ -5,7 +5,7 @@ import LedgerCore
 import NodeCore
 
 extension RESTService {
-  private static let conferenceQuery: [RESTRoute.Parameter] = [
+  static let conferenceQuery: [RESTRoute.Parameter] = [
     .init(
       name: "application",
       description: "Whose conference it is, by the application's name or key; the environment's only one by default.",
@@ -97,15 +97,15 @@ extension RESTService {
 
   private var changeConference: RESTRoute.Handler {
     { call in
-      if let isLocked = try call.flag("locked") { _ = try await order(.lock(isLocked), call) }
-      if let isOn = try call.flag("tones") { _ = try await order(.tones(isOn), call) }
+      if let isLocked = try call.flag("locked") { try await order(.lock(isLocked), call) }
+      if let isOn = try call.flag("tones") { try await order(.tones(isOn), call) }
       return .json(200, conferenceTree(try await conference(call)))
     }
   }
 
   private var endConference: RESTRoute.Handler {
     { call in
-      _ = try await order(.end, call)
+      try await order(.end, call)
       return .nothing
     }
   }
@@ -137,8 +137,8 @@ extension RESTService {
   private var changeParticipant: RESTRoute.Handler {
     { call in
       let number = try await participant(call, in: try await conference(call)).number
-      if let isOn = try call.flag("muted") { _ = try await order(.silence(participant: number, isOn), call) }
-      if let isOn = try call.flag("deaf") { _ = try await order(.deafen(participant: number, isOn), call) }
+      if let isOn = try call.flag("muted") { try await order(.silence(participant: number, isOn), call) }
+      if let isOn = try call.flag("deaf") { try await order(.deafen(participant: number, isOn), call) }
       let room = try await conference(call)
       return .json(200, RESTTrees.participant(try await participant(call, in: room), leads: room.leads))
     }
@@ -147,7 +147,7 @@ extension RESTService {
   private var kickParticipant: RESTRoute.Handler {
     { call in
       let number = try await participant(call, in: try await conference(call)).number
-      _ = try await order(.kick(participant: number), call)
+      try await order(.kick(participant: number), call)
       return .nothing
     }
   }
@@ -155,7 +155,7 @@ extension RESTService {
   // MARK: - Which one
 
   /// The conference that the path and the query name, which may not be there.
-  private func roomKey(_ call: RESTCall) throws -> (key: RoomKey, application: AppCredentials) {
+  func roomKey(_ call: RESTCall) throws -> (key: RoomKey, application: AppCredentials) {
     let (principal, _) = try call.environment()
     let known = phones.applications(principal.environment).filter { call.mayUse($0.account) }
     let name = call.query["application"]
@@ -177,7 +177,7 @@ extension RESTService {
     }
   }
 
-  private func conference(_ call: RESTCall) async throws -> RoomReport {
+  func conference(_ call: RESTCall) async throws -> RoomReport {
     let key = try roomKey(call).key
     guard let room = await operations.conferences(environment: key.environment).first(where: { $0.key == key }) else {
       throw RESTService.unknownConference
@@ -185,11 +185,13 @@ extension RESTService {
     return room
   }
 
-  private func order(_ order: RoomOrder, _ call: RESTCall) async throws -> RoomReport {
-    guard let principal = call.principal,
-      let room = await operations.conference(try roomKey(call).key, order, by: principal.actor)
-    else { throw RESTService.unknownConference }
-    return room
+  func order(_ order: RoomOrder, _ call: RESTCall) async throws {
+    guard let principal = call.principal else { throw RESTService.unknownConference }
+    switch await operations.conference(try roomKey(call).key, order, by: principal.actor) {
+    case .done: return
+    case .unknown: throw RESTService.unknownConference
+    case .refused(let failure): throw Problem(failure)
+    }
   }
 
   private func participant(_ call: RESTCall, in room: RoomReport) async throws -> RoomReport.Participant {
@@ -201,12 +203,13 @@ extension RESTService {
 
   private static var unknownConference: Problem { Problem(.conferenceUnknown, "nobody is in a conference of that id") }
 
-  private func conferenceTree(_ room: RoomReport) -> JSONValue {
+  func conferenceTree(_ room: RoomReport) -> JSONValue {
     let application = phones.applications(room.key.environment).first { $0.key == room.key.application }
     return .members([
       ("id", .string(room.key.conference.text)), ("application", .string(application?.name ?? room.key.application)),
       ("application_key", .string(room.key.application)), ("account", .string(optional: application?.account.text)),
       ("since", RESTTrees.instant(room.since)), ("locked", .boolean(room.isLocked)), ("tones", .boolean(room.hasTones)),
+      ("recording", RESTTrees.running(room.recording)),
       ("participants", .array(room.participants.map { RESTTrees.participant($0, leads: room.leads) })),
     ])
   }

@@ -74,8 +74,8 @@ package struct RESTService: Sendable {
   var routes: [RESTRoute] {
     let all =
       accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + userRoutes + callRoutes + storyRoutes
-      + trunkRoutes + numberRoutes + deskPhoneRoutes + conferenceRoutes
-      + nodeRoutes
+      + trunkRoutes + numberRoutes + deskPhoneRoutes + recordingRoutes
+      + conferenceRoutes + nodeRoutes
       + personRoutes + plainRoutes + describingRoutes + pageRoutes + documentRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
@@ -304,8 +304,14 @@ package struct RESTService: Sendable {
     }
     if let type = answer.mediaType { response.headers[.contentType] = type }
     if let lines = answer.lines {
-      response.body = ResponseBody { writer in
-        for await line in lines { try await writer.write(ByteBuffer(bytes: line)) }
+      response.body = ResponseBody(contentLength: answer.lineBytes) { writer in
+        var rest = answer.lineBytes
+        for await line in lines {
+          try await writer.write(ByteBuffer(bytes: line))
+          rest = rest.map { $0 - line.count }
+        }
+        // Whoever was promised more is not to take this for the end.
+        guard rest ?? 0 == 0 else { throw CancellationError() }
         try await writer.finish(nil)
       }
     } else if !answer.body.isEmpty {

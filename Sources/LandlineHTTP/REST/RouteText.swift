@@ -26,6 +26,7 @@ enum RouteText {
     ("Numbers that trunks bring calls to", { $0.hasPrefix("/v1/numbers") }),
     ("Desk phones", { $0.hasPrefix("/v1/desk-phones") }),
     ("Conferences", { $0.hasPrefix("/v1/conferences") }),
+    ("Recordings", { $0.hasPrefix("/v1/recordings") }),
     ("Trunks and the gateway", { $0.hasPrefix("/v1/trunks") || $0.hasPrefix("/v1/status") }),
     ("People and pages' phones", { ["/v1/sign-in", "/v1/me", "/v1/phone-registrations"].contains($0) }),
     ("For everybody", { !$0.hasPrefix("/v1/") || $0 == ConnectRequest.path }),

@@ -101,6 +101,12 @@ package struct ProblemCode: Hashable, Sendable {
     "conference.unknown", 404, "Nobody is in that conference", fix: "GET /v1/conferences")
   static let participantUnknown = ProblemCode(
     "conference.participant", 404, "There is no such participant", fix: "GET /v1/conferences/{id}")
+  static let recordingUnknown = ProblemCode(
+    "recording.unknown", 404, "There is no such recording", fix: "GET /v1/recordings")
+  static let recordingRunning = ProblemCode(
+    "recording.running", 409, "The recording is not over", fix: "end it first, or wait for its call to end")
+  static let recordingUnreadable = ProblemCode(
+    "recording.unreadable", 500, "The sound of the recording cannot be read", fix: "tell the operator: the log says why")
   static let inboundCallsExhausted = ProblemCode(
     "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
     isRetryable: true)
@@ -122,7 +128,8 @@ package struct ProblemCode: Hashable, Sendable {
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
       numberConfigured, numberTaken, numbersFull, deskPhoneUnknown, deskPhoneConfigured, deskPhoneTaken, deskPhonesFull,
-      conferenceUnknown, participantUnknown, inboundCallsExhausted,
+      conferenceUnknown, participantUnknown, recordingUnknown, recordingRunning, recordingUnreadable,
+      inboundCallsExhausted,
       trunkTestRunning,
       exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,

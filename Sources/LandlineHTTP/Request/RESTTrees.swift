@@ -27,8 +27,17 @@ enum RESTTrees {
       ("near_codec", .string(optional: call.nearCodec)), ("far_codec", .string(optional: call.farCodec)),
     ] + money("held", call.heldMicro) + [
       ("currency", .string("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
-      ("failure", call.failure.map(failure) ?? .null),
+      ("failure", call.failure.map(failure) ?? .null), ("recording", running(call.recording)),
     ]
+  }
+
+  /// A recording that runs; null for none.
+  static func running(_ recording: RunningRecording?) -> JSONValue {
+    guard let recording else { return .null }
+    return .members([
+      ("id", .string(recording.id.text)), ("format", .string(recording.format.rawValue)),
+      ("started_at", instant(recording.startedAt)), ("paused", .boolean(recording.isPaused)),
+    ])
   }
 
   private static func sides(_ sides: Set<CallSide>) -> JSONValue {

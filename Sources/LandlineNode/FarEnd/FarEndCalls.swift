@@ -337,7 +337,7 @@ final class FarEndCalls: SIPNodeDelegate {
   private func answered(_ call: FarEndCall, _ placed: FarEndCall.Placed, _ body: MessageBody?) {
     _ = adopt(body, call)
     placed.report.send(.answered)
-    if placed.order.records { _ = media?.apply(.record(true), to: call.bridge) }
+    if placed.order.records { _ = media?.apply(.record(.file), to: call.bridge) }
     let limit = min(placed.order.talkMilliseconds ?? .max, timing.maximumCallMilliseconds)
     call.limit = after(limit, call) { $0.hangUp($1) }
     call.wait = .nothing

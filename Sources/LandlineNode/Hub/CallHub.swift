@@ -3,6 +3,7 @@ public import CallEngine
 public import CallModel
 public import CallStory
 import LandlineOutbound
+import LandlineRecording
 public import LandlineResolver
 package import LandlineWire
 import LedgerCore
@@ -19,6 +20,8 @@ public final class CallHub: Sendable {
   /// Most changes that wait for one reader of ``callChanges()``.
   static let watchedChanges = 1024
   private static let stopMilliseconds: Int64 = 5000
+  /// How often it is looked which recordings were kept for long enough.
+  private static let expirySeconds = 600
 
   /// All signalling of the node happens here.
   public let eventLoop: any EventLoop
@@ -152,7 +155,12 @@ public final class CallHub: Sendable {
         configuration, over: wire.advertisedAddresses, leftOver: journal?.leftOver ?? [],
         tracesCalls: configuration.keepsTraces || exporter != nil)
       let hubMedia = HubMedia(
-        media, certificate: configuration.certificate, prompts: configuration.prompts, on: eventLoop, log: log)
+        media, certificate: configuration.certificate, prompts: configuration.prompts,
+        recordings: HubRecordings(
+          Dictionary(
+            configuration.environments.compactMap { environment in environment.recordings.map { (environment.name, $0) }
+            },
+            uniquingKeysWith: { first, _ in first }), on: eventLoop, log: log), on: eventLoop, log: log)
       let loop = NodeLoop(
         configuration, core: core, wire: wire, errands: errands, verifier: verifier, locator: locator,
         web: web, media: hubMedia, meter: meter, exporter: exporter?.value, journal: journal, inbox: inbox, log: log)
@@ -182,10 +190,13 @@ public final class CallHub: Sendable {
     numberBook.publish()
     deskPhoneBook.publish()
     let measuring = Task { [weak hub] in
+      var seconds = 0
       while !Task.isCancelled {
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
         guard let hub else { return }
         await hub.measure()
+        if seconds % expirySeconds == 0 { await hub.expireRecordings() }
+        seconds += 1
       }
     }
     hub.measuring.withLock { $0 = measuring }
@@ -274,6 +285,7 @@ public final class CallHub: Sendable {
       log.warning("the SIP sockets did not close in order", metadata: ["problem": "\(error)"])
     }
     await MediaLoop.shutDown(media)
+    for environment in environments { await environment.recordings?.close() }
     await web.shutDown()
     resolver?.shutDown()
   }
@@ -317,6 +329,10 @@ public final class CallHub: Sendable {
     for (index, loop) in media.enumerated() {
       _ = loop.inspect { [meter] statistics, holdings in meter.media(index, statistics, holdings) }
     }
+  }
+
+  private func expireRecordings() async {
+    for environment in environments { _ = await environment.recordings?.expire(at: NodeClock.wallClock()) }
   }
 
   /// What is held for calls, by its kind; for tests of what a finished call leaves behind.
@@ -445,13 +461,13 @@ extension CallHub: GatewayOperations {
 
   /// Does something to a conference.
   /// - Parameter actor: who asked for it, for the log and the calls' stories.
-  /// - Returns: the conference as it stood before; `nil` where nobody is in it.
-  public func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport? {
+  public func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomOutcome {
     await perform { loop in
-      guard let report = loop.core.room(room) else { return nil }
+      guard let report = loop.core.room(room) else { return .unknown }
+      if let refusal = report.refusal(of: order) { return .refused(refusal) }
       loop.handle(.room(room, order, by: actor))
-      return report
-    } ?? nil
+      return .done
+    } ?? .unknown
   }
 
   /// Answers once the call has begun, or with why it could not. What the order says is checked here.

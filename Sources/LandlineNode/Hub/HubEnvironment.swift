@@ -1,3 +1,4 @@
+package import LandlineRecording
 public import LedgerSpool
 public import NodeCore
 
@@ -12,6 +13,8 @@ public struct HubEnvironment: Sendable {
   /// Keeps what calls owe the ledger while it cannot be reached.
   public var spool: LedgerSpool
   package var retention: Retention
+  /// Where calls and conferences are recorded to; `nil`: nowhere.
+  package var recordings: RecordingArchive?
 
   package init(
     name: String, stores: EnvironmentStores, payers: PayerDirectory, spool: LedgerSpool,

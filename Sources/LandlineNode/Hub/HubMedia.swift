@@ -26,13 +26,18 @@ final class HubMedia {
   private var entries: [CallID: Entry] = [:]
   private var calls: [MediaBridge.Identifier: CallID] = [:]
   private var nextBridge: UInt64 = 1
+  private let recordings: HubRecordings
+  /// Bridges without legs, each for the recording of a conference.
+  private var roomRecorders: [RoomKey: (loop: MediaLoop, bridge: MediaBridge.Identifier)] = [:]
   private let random = SecureRandomNumberGenerator()
   /// Commands that a media thread did not take.
   private(set) var refusedCommands: UInt64 = 0
 
   init(
-    _ loops: [MediaLoop], certificate: DTLSCertificate, prompts: PromptLibrary, on eventLoop: any EventLoop, log: Logger
+    _ loops: [MediaLoop], certificate: DTLSCertificate, prompts: PromptLibrary, recordings: HubRecordings,
+    on eventLoop: any EventLoop, log: Logger
   ) {
+    self.recordings = recordings
     self.loops = loops
     self.certificate = certificate
     self.prompts = prompts
@@ -41,6 +46,70 @@ final class HubMedia {
   }
 
   var callCount: Int { entries.count }
+
+  // MARK: Recordings
+
+  /// Sound of a bridge to be kept, or the end of it.
+  /// - Returns: whether the event was about that, and is nothing else.
+  func keepSound(_ event: MediaEvent, of bridge: MediaBridge.Identifier) -> Bool {
+    switch event {
+    case .recorded(let sound): recordings.append(sound, from: bridge)
+    case .recordingEnded:
+      recordings.finish(bridge)
+      endRoomRecorder(bridge)
+    case .closed:
+      recordings.finishAll(bridge)
+      return false
+    default: return false
+    }
+    return true
+  }
+
+  /// - Parameter ended: called once, on the loop.
+  func record(_ recording: Recording, of call: CallID, ended: @escaping (Recording.State) -> Void) {
+    guard let entry = entries[call], !entry.isClosing else { return ended(.interrupted) }
+    if recordings.begin(recording, from: entry.bridge, ended: ended) { apply(.record(.sound), to: entry, call) }
+  }
+
+  /// - Parameter ended: called once, on the loop, when a recording that begins is over.
+  func record(_ room: RoomKey, _ order: RoomRecordingOrder, ended: @escaping (Recording.State) -> Void) {
+    switch order {
+    case .begin(let recording, let number): record(room, number, recording, ended: ended)
+    case .pause(let isOn):
+      if let recorder = roomRecorders[room] { _ = recorder.loop.apply(.pauseRecording(isOn), to: recorder.bridge) }
+    case .end: roomRecorders.removeValue(forKey: room).map { _ = $0.loop.close($0.bridge) }
+    }
+  }
+
+  private func record(
+    _ room: RoomKey, _ number: UInt64, _ recording: Recording, ended: @escaping (Recording.State) -> Void
+  ) {
+    let bridge = MediaBridge.Identifier(rawValue: nextBridge)
+    nextBridge += 1
+    let loop = loops[Int(number % UInt64(loops.count))]
+    guard recordings.begin(recording, from: bridge, ended: ended) else { return }
+    roomRecorders[room] = (loop, bridge)
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let isTaken = loop.open(bridge, [:]) { result in
+      guard case .failure = result else { return }
+      bound.eventLoop.execute {
+        bound.value.recordings.finish(bridge)
+        bound.value.endRoomRecorder(bridge)
+      }
+    }
+    guard isTaken, loop.apply(.recordRoom(RoomIdentifier(rawValue: number)), to: bridge) else {
+      recordings.finish(bridge)
+      return endRoomRecorder(bridge)
+    }
+  }
+
+  /// Its bridge has nothing more to do; nothing happens where it has none.
+  private func endRoomRecorder(_ bridge: MediaBridge.Identifier) {
+    guard let room = roomRecorders.first(where: { $0.value.bridge == bridge })?.key,
+      let recorder = roomRecorders.removeValue(forKey: room)
+    else { return }
+    recorder.loop.close(bridge)
+  }
 
   func call(of bridge: MediaBridge.Identifier) -> CallID? { calls[bridge] }
 
@@ -272,6 +341,10 @@ final class HubMedia {
       apply(.enterRoom(leg, RoomIdentifier(rawValue: number), options), to: entry, call)
     case .deafen(let leg, let isDeaf): apply(.deafen(leg, isDeaf), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
+    // The loop says when it is over, see ``record(_:of:ended:)``.
+    case .record: break
+    case .pauseRecording(let isOn): apply(.pauseRecording(isOn), to: entry, call)
+    case .endRecording: apply(.record(nil), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
@@ -381,6 +454,7 @@ extension Announcement {
     case .connected: .connected
     case .goodbye: .goodbye
     case .pressZero: .pressZero
+    case .recorded: .recorded
     }
   }
 }

@@ -45,7 +45,7 @@ extension NodeLoop {
 
   func media(_ events: [MediaLoopEvent]) {
     let now = NodeClock.unixMicroseconds()
-    for event in events {
+    for event in events where !media.keepSound(event.event, of: event.bridge) {
       let call = media.call(of: event.bridge)
       if let call { traces?.media(call, event.event, at: now) }
       guard let notice = HubMedia.notice(event.event) else { continue }

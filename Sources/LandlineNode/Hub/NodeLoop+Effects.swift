@@ -66,7 +66,16 @@ extension NodeLoop {
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.handle(.prepared(call, result)) }
       }
+    case .media(let call, .record(let recording)):
+      media.record(recording, of: call) { [weak self] state in
+        self?.handle(.media(call, .recordingEnded(recording.id, state)))
+      }
     case .media(let call, let order): media.perform(order, for: call)
+    case .recordRoom(let room, let order):
+      media.record(room, order) { [weak self] state in
+        guard case .begin(let recording, _) = order else { return }
+        self?.handle(.roomRecordingEnded(room, recording.id, state))
+      }
 
     case .bill(let environment, let errand):
       let bound = bound

@@ -5,6 +5,7 @@ import Foundation
 import LandlineConfiguration
 import LandlineHTTP
 import LandlineNode
+import LandlineRecording
 import LandlineWire
 import LedgerCore
 import LedgerSQLite
@@ -36,6 +37,7 @@ struct NodeAssembly: Sendable {
     var assembly = NodeAssembly(configuration: configuration, environments: [], ledgers: [], gatewayStores: [:])
     do {
       for environment in configuration.environments { try assembly.open(environment, log: log) }
+      for environment in assembly.environments { await environment.recordings?.recover() }
     } catch {
       await assembly.close()
       throw error
@@ -67,7 +69,9 @@ struct NodeAssembly: Sendable {
       ledger: ledger, records: store, idempotency: store, traces: store, numbers: store,
       deskPhones: store)
     stores.largestAmountMicros = environment.largestAmountMicros
-    let assembled =
+    let recordings = try recordings(environment, base: base, store: store, log: log)
+    stores.recordings = recordings
+    var assembled =
       HubEnvironment(
         name: name, stores: stores,
         payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
@@ -76,7 +80,19 @@ struct NodeAssembly: Sendable {
           recordMilliseconds: configuration.retention.recordMilliseconds,
           statisticsMilliseconds: configuration.retention.statisticsMilliseconds,
           traceMilliseconds: configuration.retention.traceMilliseconds))
+    assembled.recordings = recordings
     environments.append(assembled)
+  }
+
+  private func recordings(
+    _ environment: EnvironmentConfiguration, base: String, store: SQLiteGatewayStore, log: Logger
+  ) throws -> RecordingArchive {
+    var limits = RecordingArchive.Limits()
+    limits.maximumBytes = Int64(environment.recordingMebibytes) << 20
+    limits.retentionSeconds = configuration.retention.recordingMilliseconds.map { $0 / 1000 }
+    return try RecordingArchive(
+      folder: environment.recordings ?? base + "-recordings", keyFile: environment.recordingKeyFile,
+      environment: environment.name, limits: limits, store: store, log: log)
   }
 
   /// What may change while calls are up.
@@ -240,6 +256,7 @@ struct NodeAssembly: Sendable {
   }
 
   func close() async {
+    for environment in environments { await environment.recordings?.close() }
     for environment in environments { await environment.spool.close() }
     for environment in environments { await environment.payers.close() }
     for ledger in ledgers { await ledger.close() }

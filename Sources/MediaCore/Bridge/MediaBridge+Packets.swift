@@ -59,7 +59,12 @@ extension MediaBridge {
     flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
     insert(packet, header, isSound: true, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
-    if flow == nil, let recorder { record(packet, header, leg, recorder, at: now, events: &events) }
+    // A leg that is alone or in a room.
+    if flow == nil, let tap = leg.tap, tap.isRecording {
+      tap.hear(
+        packet, header, leg.codec(of: header.payloadType), isMuted: leg.isMuted, detectsTones: false, at: now,
+        events: &events)
+    }
   }
 
   /// A packet that carries earlier ones again (RFC 2198): of these, those that are missing are heard, then its own sound,
@@ -107,18 +112,6 @@ extension MediaBridge {
     else { return nil }
     let (distance, rest) = block.timestampOffset.quotientAndRemainder(dividingBy: UInt32(sound.duration))
     return rest == 0 ? UInt16(exactly: distance) : nil
-  }
-
-  /// Of a leg that is alone what comes in is recorded, on the right.
-  private func record(
-    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ recorder: WAVRecorder, at now: MonotonicInstant,
-    events: inout [MediaEvent]
-  ) {
-    guard !leg.isApart, leg.seat == nil else { return }
-    let tap = lonelyTap ?? SoundTap(leg.id, channel: .right, detectsTones: false, workspace: workspace)
-    lonelyTap = tap
-    tap.recorder = recorder
-    tap.hear(packet, header, leg.codec(of: header.payloadType), at: now, events: &events)
   }
 
   private func digit(
@@ -222,7 +215,7 @@ extension MediaBridge {
       }
       events.append(.statistics(leg.id, statistics(of: leg)))
     }
-    tellRecorded(&events)
+    tellRecorded(at: now, events: &events)
     while nextStatistics <= now {
       nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
     }
@@ -232,24 +225,8 @@ extension MediaBridge {
     leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? leg.seat?.sendsCopies ?? false)
   }
 
-  func record(_ isOn: Bool, at now: MonotonicInstant, events: inout [MediaEvent]) {
-    guard isOn != (recorder != nil) else { return }
-    if let recorder {
-      let patches = recorder.finish()
-      tellRecorded(&events)
-      events.append(.recordingEnded(patches))
-    }
-    lonelyTap = nil
-    recorder = isOn ? WAVRecorder(samplingRate: SoundTap.samplingRate, at: now) : nil
-    for flow in flows { flow.record(recorder) }
-  }
-
-  private func tellRecorded(_ events: inout [MediaEvent]) {
-    while let bytes = recorder?.nextChunk(), !bytes.isEmpty { events.append(.recorded(bytes)) }
-  }
-
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
-    record(false, at: now, events: &events)
+    record(nil, at: now, events: &events)
     for leg in legs {
       // What came since the last full second counts as well.
       events.append(.statistics(leg.id, statistics(of: leg)))

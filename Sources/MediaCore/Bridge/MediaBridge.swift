@@ -37,9 +37,9 @@ public final class MediaBridge {
   /// One of each direction between two legs.
   var flows: ContiguousArray<MediaFlow> = []
   var nextStatistics: MonotonicInstant
+  /// Of the legs, or of a room: never both.
   var recorder: WAVRecorder?
-  /// Records a leg that is alone.
-  var lonelyTap: SoundTap?
+  var roomRecorder: RoomRecorder?
 
   /// A bridge without legs, see ``attach(_:_:at:)``. `workspace`: shared with the other bridges of the same thread.
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
@@ -62,6 +62,7 @@ public final class MediaBridge {
     let joining = MediaLeg(id, configuration, isApart: isApart, workspace: workspace, at: now)
     legs.insert(joining, at: legs.firstIndex { id < $0.id } ?? legs.endIndex)
     if !isApart { connect(joining) }
+    shareRecorder()
     schedule()
   }
 
@@ -72,6 +73,7 @@ public final class MediaBridge {
     else { return }
     joining.isApart = false
     connect(joining)
+    shareRecorder()
   }
 
   /// A leg hears the others no longer, nor is it heard; it may be joined again.
@@ -80,6 +82,7 @@ public final class MediaBridge {
     leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.isApart = true
+    shareRecorder()
   }
 
   func connect(_ joining: MediaLeg) {
@@ -89,7 +92,6 @@ public final class MediaBridge {
         MediaFlow(from: leg, to: joining, workspace: workspace),
         MediaFlow(from: joining, to: leg, workspace: workspace),
       ] {
-        if let recorder { flow.record(recorder) }
         flow.restart()
         flows.append(flow)
       }
@@ -104,6 +106,7 @@ public final class MediaBridge {
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.sayBye(at: now, outbox: outbox)
     leg.transport.close(at: now, outbox: outbox)
+    shareRecorder()
   }
 
   /// A datagram came in on a port of a leg. Its buffer may be changed; it is free again afterwards.
@@ -180,7 +183,11 @@ public final class MediaBridge {
       if legs.count(where: { !$0.isApart }) == 1, let leg = leg(id), leg.seat == nil {
         leg.echo = Echo(dropping: dropping)
       }
-    case .record(let isOn): record(isOn, at: now, events: &events)
+    case .record(let form): record(form, at: now, events: &events)
+    case .recordRoom(let room): recordRoom(room, events: &events)
+    case .pauseRecording(let isPaused):
+      recorder?.isPaused = isPaused
+      roomRecorder?.isPaused = isPaused
     case .restartICE(let id, let credentials): leg(id)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
     }
@@ -244,8 +251,16 @@ public enum MediaCommand: Sendable {
   /// is missing there. A prompt or tones take its place while they sound, and lose packets in the same way; a muted leg
   /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
   case echo(LegID, dropping: Int)
-  /// Record both legs, or the only one there is, as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
-  case record(Bool)
+  /// Record both legs, or the only one there is, as sound of two channels, which is told in pieces by
+  /// ``MediaEvent/recorded(_:)``: the near leg on the left, or of two others the one with the lower ``LegID``. A muted leg
+  /// is silent in it. `nil` ends it, and the recording of a room. Nothing happens while something is recorded.
+  case record(WAVRecorder.Form?)
+  /// Record what is heard in a room, its tones as well, as frames of one channel at ``RecordingEncoder/samplingRate``. For
+  /// a bridge without legs: refused by ``MediaEvent/recordingEnded(_:)`` where there are any, where nobody is in the room,
+  /// and where another bridge records it. It ends with the room.
+  case recordRoom(RoomIdentifier)
+  /// Nothing that comes is recorded meanwhile, and there is silence in its place.
+  case pauseRecording(Bool)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.
   case close
 }

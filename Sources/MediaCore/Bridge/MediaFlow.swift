@@ -25,7 +25,6 @@ final class MediaFlow {
   private var decoder: AudioDecoder?
   private var encoder: AudioEncoder?
   private var frames: FrameAssembly?
-  private var tap: SoundTap?
   private var reorder: ReorderBuffer?
   /// Sequence number that is due, while nothing is missing; the reorder buffer knows it otherwise.
   private var due: UInt16?
@@ -80,10 +79,15 @@ final class MediaFlow {
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
     events: inout [MediaEvent]
   ) {
-    guard let send = to.send else { return }
     let codec = from.codec(of: header.payloadType)
+    guard let send = to.send else {
+      // Nobody hears it yet, but a recording.
+      from.tap?.hear(
+        packet, header, codec, isMuted: from.isMuted, detectsTones: false, at: now, events: &events)
+      return
+    }
     if codec == send.codec {
-      if isTapped { self.tapped().hear(packet, header, codec, at: now, events: &events) }
+      from.tap?.hear(packet, header, codec, isMuted: from.isMuted, at: now, events: &events)
       pass(packet, header, send, at: now, outbox: outbox)
     } else {
       order(packet, header, at: now, outbox: outbox, events: &events)
@@ -212,7 +216,8 @@ final class MediaFlow {
     // What was missing in the pause has been replaced: the sound goes on behind the noise.
     if pause.isFilling { to.outgoing.changeSource() }
     if !decoder.codec.hasPauses { pause.heard(sound, at: now) }
-    if isTapped { tapped().hear(sound, samplingRate: samplingRate, at: now, events: &events) }
+    from.tap?.hear(
+      sound, header, decoder.codec, samplingRate: samplingRate, isMuted: from.isMuted, at: now, events: &events)
     let timestamp = to.outgoing.map(timestamp: header.timestamp, clockRate: decoder.codec.clockRate, at: now)
     encode(sound, at: timestamp, marker: header.marker, send, at: now, outbox: outbox)
   }
@@ -297,24 +302,6 @@ final class MediaFlow {
       timestamp: stamp.timestamp, source: to.outgoing.source)
     out.count = count
     to.send(out, repeating: encoder.repeatsPackets, outbox: outbox)
-  }
-
-  // MARK: Listening
-
-  /// Records what comes in, from now on or no more.
-  func record(_ recorder: WAVRecorder?) {
-    if recorder != nil || tap != nil { tapped().recorder = recorder }
-  }
-
-  private var isTapped: Bool { from.configuration.detectsTones || tap?.recorder != nil }
-
-  private func tapped() -> SoundTap {
-    if let tap { return tap }
-    let tap = SoundTap(
-      from.id, channel: from.id < to.id ? .left : .right, detectsTones: from.configuration.detectsTones,
-      workspace: workspace)
-    self.tap = tap
-    return tap
   }
 
   // MARK: Coders

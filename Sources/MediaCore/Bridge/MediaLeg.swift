@@ -52,6 +52,8 @@ final class MediaLeg {
   private(set) var heardCodec: AudioCodec?
   private(set) var digits: TelephoneEventReceiver?
   private var toldDigits: [DigitPressed] = []
+  /// Where somebody listens for keys pressed as tones, or records.
+  private(set) var tap: SoundTap?
 
   // What goes out.
   var outgoing: OutgoingStream
@@ -89,6 +91,14 @@ final class MediaLeg {
       unixMicroseconds: stream.unixMicroseconds, sendsExtendedReports: configuration.sendsExtendedReports,
       hasFeedback: hasFeedback, at: now)
     lastSound = now
+    if configuration.detectsTones { tap = SoundTap(id, detectsTones: true, workspace: workspace) }
+  }
+
+  /// Records what comes in, from now on or no more.
+  func record(_ recorder: WAVRecorder?, on channel: WAVRecorder.Channel) {
+    if tap == nil, recorder != nil { tap = SoundTap(id, detectsTones: false, workspace: workspace) }
+    tap?.record(recorder, on: channel)
+    if recorder == nil, !configuration.detectsTones { tap = nil }
   }
 
   /// Packets of sound that were made good from any copy.

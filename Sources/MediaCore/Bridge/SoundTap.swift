@@ -2,53 +2,79 @@ import CallModel
 import SDPCore
 import SecureTransport
 
-/// Listens to the sound of one direction at 8 kHz, beside its way: for keys pressed as tones, and for a recording.
+/// Listens to the sound that comes from one leg, beside its way: for keys pressed as tones, at 8 kHz, and for a recording.
 final class SoundTap {
+  /// Hz, for keys.
   static let samplingRate = 8_000
 
   private let leg: LegID
-  private let channel: WAVRecorder.Channel
   private let workspace: MediaWorkspace
   private let detector: DTMFDetector?
-  var recorder: WAVRecorder?
+  private var recorder: WAVRecorder?
+  private var channel = WAVRecorder.Channel.left
   private var decoder: AudioDecoder?
-  private var converter: RateConverter?
+  private var narrowing: RateConverter?
+  private var recording: RateConverter?
   private var digits: [DigitPressed] = []
 
-  init(_ leg: LegID, channel: WAVRecorder.Channel, detectsTones: Bool, workspace: MediaWorkspace) {
+  init(_ leg: LegID, detectsTones: Bool, workspace: MediaWorkspace) {
     self.leg = leg
-    self.channel = channel
     self.workspace = workspace
     detector = detectsTones ? DTMFDetector(samplingRate: SoundTap.samplingRate) : nil
   }
 
-  /// A packet that passes undecoded.
+  /// Records what comes, from now on or no more.
+  func record(_ recorder: WAVRecorder?, on channel: WAVRecorder.Channel) {
+    self.channel = channel
+    self.recorder = recorder
+  }
+
+  var isRecording: Bool { recorder != nil }
+
+  /// A packet that passes undecoded. `isMuted`: nobody hears it, nor does a recording; keys are found all the same.
   func hear(
-    _ packet: PacketBuffer, _ header: RTPHeader, _ codec: AudioCodec, at now: MonotonicInstant,
-    events: inout [MediaEvent]
+    _ packet: PacketBuffer, _ header: RTPHeader, _ codec: AudioCodec, isMuted: Bool, detectsTones: Bool = true,
+    at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
-    if decoder?.codec != codec { decoder = try? AudioDecoder(codec, samplingRate: SoundTap.samplingRate) }
+    // What is wide stays so where somebody records it.
+    let rate = min(codec.samplingRate, max(recorder?.samplingRate ?? 0, SoundTap.samplingRate))
+    if decoder?.codec != codec || decoder?.samplingRate != rate {
+      decoder = try? AudioDecoder(codec, samplingRate: rate)
+    }
     let sound = workspace.decoded
     guard let decoder,
       decoder.decode(packet, offset: header.payloadOffset, count: header.payloadCount, into: sound)
     else { return }
-    hear(sound, samplingRate: SoundTap.samplingRate, at: now, events: &events)
+    hear(
+      sound, header, codec, samplingRate: rate, isMuted: isMuted, detectsTones: detectsTones, at: now, events: &events)
   }
 
-  /// Sound that was decoded on its way.
+  /// Sound of a packet that was decoded on its way.
   func hear(
-    _ sound: SampleBuffer, samplingRate: Int, at now: MonotonicInstant, events: inout [MediaEvent]
+    _ sound: SampleBuffer, _ header: RTPHeader, _ codec: AudioCodec, samplingRate: Int, isMuted: Bool,
+    detectsTones: Bool = true, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
-    var sound = sound
-    if samplingRate != SoundTap.samplingRate {
-      if converter == nil { converter = RateConverter(from: samplingRate, to: SoundTap.samplingRate) }
-      guard let converter, converter.convert(sound, into: workspace.converted) else { return }
-      sound = workspace.converted
+    if let recorder, !isMuted, let sound = converted(sound, samplingRate, recorder.samplingRate, &recording) {
+      recorder.record(
+        sound, on: channel, at: now,
+        stamp: WAVRecorder.Stamp(timestamp: header.timestamp, clockRate: codec.clockRate))
     }
-    recorder?.record(sound, on: channel, at: now)
-    guard let detector else { return }
+    guard detectsTones, let detector,
+      let sound = converted(sound, samplingRate, SoundTap.samplingRate, &narrowing)
+    else { return }
     detector.process(sound, from: 0, count: sound.count, digits: &digits)
     for digit in digits { events.append(.digit(leg, digit)) }
     digits.removeAll(keepingCapacity: true)
+  }
+
+  private func converted(
+    _ sound: SampleBuffer, _ source: Int, _ target: Int, _ converter: inout RateConverter?
+  ) -> SampleBuffer? {
+    guard source != target else { return sound }
+    if converter?.source != source || converter?.target != target {
+      converter = RateConverter(from: source, to: target)
+    }
+    guard let converter, converter.convert(sound, into: workspace.converted) else { return nil }
+    return workspace.converted
   }
 }

@@ -25,7 +25,8 @@ public enum MediaEvent: Hashable, Sendable {
   case promptEnded(LegID, finished: Bool)
   /// Bytes to append to the file of the recording; told once a second.
   case recorded([UInt8])
-  /// The recording is over; its head is to be patched.
+  /// The recording is over, or could not begin; the head of a file is to be patched. Told within a second of the end of a
+  /// room that is recorded.
   case recordingEnded([WAVRecorder.Patch])
   /// Who is in a room begins or ends to speak; by now as loud as this many dBov, averaged.
   case speaking(LegID, Bool, level: Int)

@@ -82,6 +82,8 @@ package struct OggOpus {
 /// The head of one Ogg page whose checksum is right.
 package struct OggPage {
   let continues: Bool
+  /// It is the last of its stream.
+  let ends: Bool
   let granule: UInt64
   let serial: UInt32
   let number: UInt32
@@ -102,6 +104,7 @@ package struct OggPage {
     end = bytes[lacing].reduce(body) { $0 + Int($1) }
     guard end <= bytes.count else { return nil }
     continues = bytes[start + 5] & 1 != 0
+    ends = bytes[start + 5] & 4 != 0
     granule = integer(6, UInt64.self)
     serial = integer(14, UInt32.self)
     number = integer(18, UInt32.self)

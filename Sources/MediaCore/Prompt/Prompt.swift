@@ -16,4 +16,6 @@ public enum Prompt: String, Hashable, Sendable, CaseIterable {
   case cut
   /// "Every fiftieth packet of this message is lost. It should still be easy to understand."
   case loss
+  /// "This call is being recorded."
+  case recorded
 }

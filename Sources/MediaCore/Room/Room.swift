@@ -38,6 +38,8 @@ final class Room {
   /// With which the voices stopped that left the room since the last frame.
   private var lastSample: Int16 = 0
   private let scratch: RoomScratch
+  /// Of the bridge that records it, which may go without a word.
+  weak var recorder: RoomRecorder?
 
   init(_ identifier: RoomIdentifier, _ options: RoomOptions, _ scratch: RoomScratch) {
     self.options = options
@@ -115,6 +117,7 @@ final class Room {
     for seat in seats { arrange(seat, at: frame) }
     isNoiseMade = false
     sum.write(&limiter, into: scratch.mixed)
+    recorder?.record(scratch.mixed, samplingRate: samplingRate, frame: frame)
     for encoding in shared where encoding.listeners > 0 {
       encoding.lastUsed = frame
       encode(scratch.mixed, encoding, isSilent: voices == 0, at: frame)

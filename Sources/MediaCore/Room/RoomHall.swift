@@ -58,8 +58,19 @@ package final class RoomHall {
   /// A leg goes; the room ends with its last.
   func leave(_ seat: RoomSeat) {
     rooms[seat.room]?.leave(seat)
-    if rooms[seat.room]?.isEmpty == true { rooms[seat.room] = nil }
+    if let room = rooms[seat.room], room.isEmpty {
+      room.recorder?.end()
+      rooms[seat.room] = nil
+    }
     if rooms.isEmpty { nextDeadline = nil }
+  }
+
+  /// What is heard in a room goes to `recorder` as well, which the caller holds until it is to end. `false`: nobody is in
+  /// the room, or it has a recorder.
+  func record(_ identifier: RoomIdentifier, _ recorder: RoomRecorder) -> Bool {
+    guard let room = rooms[identifier], room.recorder == nil else { return false }
+    room.recorder = recorder
+    return true
   }
 
   /// The formats of a leg changed: its coders are made anew, and those of all where the room's rate changes by it.
@@ -81,7 +92,9 @@ package final class RoomHall {
     for _ in 0..<made {
       for room in rooms.values {
         room.makeFrame(frame, at: now, outbox: outbox, flush: flush, events: &events)
-        if room.isEmpty { hasEnded = true }
+        guard room.isEmpty else { continue }
+        room.recorder?.end()
+        hasEnded = true
       }
       frame += 1
     }

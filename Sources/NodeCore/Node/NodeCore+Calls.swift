@@ -35,6 +35,7 @@ extension NodeCore {
       default: break
       }
       effects.append(.media(call, order))
+    case .recordRoom(let room, let order): effects.append(.recordRoom(room, order))
     case .ledger(let environment, let step, let operation): bill(environment, step, operation)
     case .lock(let account, let environment, let reason): lock(account, environment, reason)
     case .velocity(let rule, let environment): effects.append(.velocity(rule, environment: environment))

@@ -128,6 +128,8 @@ package final class NodeCore {
     case .originate(let id, let order): originate(id, order)
     case .userLookedUp(let person, let isKnown): lookedUp(person, isKnown: isKnown)
     case .room(let room, let order, let actor): run(.engine(.room(room, order, by: actor)))
+    case .roomRecordingEnded(let room, let recording, let state):
+      run(.engine(.roomRecordingEnded(room, recording, state)))
     case .hangUp(let call, let actor, let cause): run(.engine(.hangUp(call, by: actor, cause: cause)))
     case .order(let id, let call, let order, let actor): run(.engine(.order(id, call, order, by: actor)))
     case .configure(let settings): configure(settings)

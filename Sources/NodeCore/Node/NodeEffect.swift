@@ -43,6 +43,7 @@ package enum NodeEffect: Sendable {
   /// Reserve ports and open a bridge. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)
   case media(CallID, MediaOrder)
+  indirect case recordRoom(RoomKey, RoomRecordingOrder)
 
   // MARK: Ledger
 

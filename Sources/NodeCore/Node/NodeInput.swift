@@ -39,6 +39,8 @@ package enum NodeInput: Sendable {
   indirect case originate(OriginationID, OriginateOrder)
   /// An operator does something to a conference.
   case room(RoomKey, RoomOrder, by: String)
+  /// Answers ``NodeEffect/recordRoom(_:_:)`` when the recording is over.
+  indirect case roomRecordingEnded(RoomKey, RecordingID, Recording.State)
   /// An operator ends a call.
   case hangUp(CallID, by: String, cause: Int = HangUpCause.normal)
   /// Something is done to a call that is up; answered with ``NodeEffect/ordered(_:_:)``.

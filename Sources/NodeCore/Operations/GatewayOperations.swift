@@ -24,8 +24,7 @@ public protocol GatewayOperations: Sendable {
   /// Conferences that somebody is in, by application and id.
   func conferences(environment: String) async -> [RoomReport]
   /// - Parameter actor: who asked for it, for the log and the calls' stories.
-  /// - Returns: the conference as it stood before; `nil` where nobody is in it.
-  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport?
+  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomOutcome
   func trunks() async -> [TrunkReport]
   func status() async -> NodeStatus
   /// The ledger and the records of an environment; `nil` for a name that is not configured.
@@ -58,6 +57,15 @@ public protocol GatewayOperations: Sendable {
   /// As ``setDeskPhone(_:environment:by:)``.
   func removeDeskPhone(_ name: String, environment: String, by actor: String) async throws -> RowChange
   var environmentNames: [String] { get }
+}
+
+/// What became of an order to a conference.
+public enum RoomOutcome: Hashable, Sendable {
+  case done
+  /// Nobody is in it.
+  case unknown
+  /// It cannot be done as the conference stands.
+  case refused(CallFailure)
 }
 
 /// Whether a user of an application can be called now.
@@ -207,6 +215,8 @@ public struct EnvironmentStores: Sendable {
   public var numbers: (any InboundNumberStore)?
   /// `nil` where there are no desk phones but those of the configuration.
   public var deskPhones: (any DeskPhoneStore)?
+  /// `nil` where nothing is recorded.
+  public var recordings: (any RecordingLibrary)?
   /// Micro-units that may be topped up or corrected at once.
   public var largestAmountMicros: MicroUnits = MoneyMovement.standardLargest
 

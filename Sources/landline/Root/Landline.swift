@@ -39,7 +39,7 @@ struct Landline: AsyncParsableCommand {
         name: "Running",
         subcommands: [
           DevCommand.self, InitCommand.self, ServeCommand.self, CallCommand.self, AnswerCommand.self,
-          ConferenceCommand.self, CallsCommand.self, StatusCommand.self,
+          ConferenceCommand.self, RecordingCommand.self, CallsCommand.self, StatusCommand.self,
         ]),
       CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, CapCommand.self]),
       CommandGroup(

@@ -81,7 +81,7 @@ final class Bench {
       case .findCertificates(let handle, let addresses): wantedCertificates.append((handle, addresses))
       case .findUser(let call, let application, let user): pendingUsers.append((call, application, user))
       case .app, .originated, .ordered, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity,
-        .arrived:
+        .arrived, .recordRoom:
         break
       }
     }
@@ -448,6 +448,9 @@ final class Bench {
     case .originated(_, .failure(let failure)): "originated \(failure.code.rawValue)"
     case .prepare: "prepare"
     case .media(_, let order): "media \(word(order))"
+    case .recordRoom(_, .begin(let recording, let room)): "record room \(room) \(recording.format.rawValue)"
+    case .recordRoom(_, .pause(let isOn)): isOn ? "pause recording of room" : "resume recording of room"
+    case .recordRoom(_, .end): "end recording of room"
     case .ledger(_, let step, let operation): "ledger \(word(step, operation))"
     case .sip(let command): "sip \(word(command))"
     case .changed: nil
@@ -504,6 +507,9 @@ final class Bench {
     case .hold(let leg): "hold \(leg)"
     case .ring(let leg): "ring \(leg)"
     case .stopPlaying(let leg): "stop \(leg)"
+    case .record(let recording): "record \(recording.format.rawValue)"
+    case .pauseRecording(let isOn): isOn ? "pause recording" : "resume recording"
+    case .endRecording: "end recording"
     case .close: "close"
     }
   }

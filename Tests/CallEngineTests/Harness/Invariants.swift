@@ -74,7 +74,7 @@ struct Invariants {
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure), .ordered: break
     case .arrived(let call, _, _): lives[call.id, default: Life()].arrived += 1
-    case .findPayer, .findUser, .findCertificates: break
+    case .findPayer, .findUser, .findCertificates, .recordRoom: break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
     case .media(let call, let order):
       if case .close = order {

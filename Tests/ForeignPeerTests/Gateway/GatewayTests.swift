@@ -102,6 +102,14 @@ struct GatewayTests {
   func conferences(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Recordings",
+    .enabled(
+      if: hasSIPp && PeerProgram.ffmpeg.isInstalled && PeerProgram.ffprobe.isInstalled,
+      "\(sippAbsence), or ffmpeg is: apt-get install ffmpeg"),
+    arguments: PeerCase.chosen(RecordingCases.cases))
+  func recordings(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Calls from outside",
     .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
     arguments: PeerCase.chosen(StrayCases.cases))

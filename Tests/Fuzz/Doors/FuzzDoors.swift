@@ -5,7 +5,7 @@ public enum FuzzDoors {
     + SDPDoors.all
     + TransportDoors.all + MediaDoors.all + AppDoors.all + ProofDoors.all + ValueDoors.all + RESTDoors.all
     + LogDoors.all + IdentityDoors.all
-    + BookDoors.all + StoryDoors.all
+    + BookDoors.all + StoryDoors.all + RecordingDoors.all
 
   public static let canaries = CanaryDoors.all
 

@@ -14,7 +14,8 @@ enum MediaDoors {
         maximumBytes: 1600, redundancy),
       FuzzDoor("telephone-event", "a row of key reports", dictionary: "binary", maximumBytes: 2048, events),
       FuzzDoor(
-        "media-bridge", "packets to both legs of a call, which go to rooms and back", dictionary: "binary",
+        "media-bridge", "packets to both legs of a call, which go to rooms and back and are recorded",
+        dictionary: "binary",
         maximumBytes: 4096
       ) { (input) throws(BrokenPromise) in
         guard let bench = BridgeBench(input.first ?? 0) else { return }
@@ -115,6 +116,8 @@ private final class BridgeBench {
   private static let maximumPackets = 40
   private let workspace = MediaWorkspace()
   private let bridge: MediaBridge
+  /// Without legs: it records a room.
+  private let recorder: MediaBridge
   private var roomEvents: [(MediaBridge.Identifier, MediaEvent)] = []
   private let outbox = PacketOutbox()
   private let packet = PacketBuffer()
@@ -126,6 +129,7 @@ private final class BridgeBench {
     let all = AudioCodec.allCases
     codecs = [all[Int(choice & 3) % all.count], all[Int(choice >> 2 & 3) % all.count]]
     bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: workspace, at: now)
+    recorder = MediaBridge(MediaBridge.Identifier(rawValue: 2), workspace: workspace, at: now)
     for side in [LegID.near, .far] {
       let number: Int32 = side == .near ? 1 : 2
       var leg = MediaLegConfiguration(
@@ -140,7 +144,9 @@ private final class BridgeBench {
       guard let plan = plan(side) else { return nil }
       bridge.handle(.plan(side, plan), at: now, outbox: outbox, events: &events)
     }
-    if choice & 0x20 != 0 { bridge.handle(.record(true), at: now, outbox: outbox, events: &events) }
+    if choice & 0x20 != 0 {
+      bridge.handle(.record(choice & 0x40 != 0 ? .sound : .file), at: now, outbox: outbox, events: &events)
+    }
   }
 
   private func plan(_ side: LegID) -> MediaPlan? {
@@ -193,7 +199,7 @@ private final class BridgeBench {
           .sendDigits(side, codes: bytes.prefix(8).map { Int($0) }, milliseconds: Int(wait) * 8, pause: Int(wait)),
           at: now, outbox: outbox, events: &events)
       case 5: bridge.handle(.mute(side, kind & 2 == 0), at: now, outbox: outbox, events: &events)
-      case 6: bridge.handle(.record(kind & 2 == 0), at: now, outbox: outbox, events: &events)
+      case 6: record(kind)
       case 7 where kind & 4 != 0:
         bridge.handle(
           .enterRoom(side, RoomIdentifier(rawValue: UInt64(kind >> 4 & 1)), RoomOptions()), at: now, outbox: outbox,
@@ -205,21 +211,36 @@ private final class BridgeBench {
       try promise(outbox.count <= 64, "one packet makes \(outbox.count)")
     }
     try advance(milliseconds: 200)
-    bridge.handle(.close, at: now, outbox: outbox, events: &events)
-    try promise(bridge.nextDeadline == nil, "a closed bridge waits for something")
+    for one in [bridge, recorder] { one.handle(.close, at: now, outbox: outbox, events: &events) }
+    try promise(bridge.nextDeadline == nil && recorder.nextDeadline == nil, "a closed bridge waits for something")
     try promise(workspace.hall.count == 0 && workspace.hall.nextDeadline == nil, "a room without anybody")
+  }
+
+  private func record(_ kind: UInt8) {
+    let command: MediaCommand =
+      switch kind >> 1 & 7 {
+      case 0: .record(.file)
+      case 1: .record(.sound)
+      case 2: .pauseRecording(true)
+      case 3: .pauseRecording(false)
+      case 4: .recordRoom(RoomIdentifier(rawValue: 0))
+      case 5: .recordRoom(RoomIdentifier(rawValue: 1))
+      default: .record(nil)
+      }
+    let bridge = kind & 1 == 0 ? self.bridge : recorder
+    bridge.handle(command, at: now, outbox: outbox, events: &events)
   }
 
   private func advance(milliseconds: Int64) throws(BrokenPromise) {
     let end = now.advanced(byMilliseconds: milliseconds)
     for _ in 0..<1024 {
-      let deadlines = [bridge.nextDeadline, workspace.hall.nextDeadline].compactMap(\.self)
+      let deadlines = [bridge.nextDeadline, recorder.nextDeadline, workspace.hall.nextDeadline].compactMap(\.self)
       guard let next = deadlines.min(), next <= end else { break }
       now = max(now, next)
       outbox.removeAll()
-      bridge.advance(to: now, outbox: outbox, events: &events)
+      for one in [bridge, recorder] { one.advance(to: now, outbox: outbox, events: &events) }
       workspace.hall.advance(to: now, outbox: outbox, flush: outbox.removeAll, events: &roomEvents)
-      for following in [bridge.nextDeadline, workspace.hall.nextDeadline] {
+      for following in [bridge.nextDeadline, recorder.nextDeadline, workspace.hall.nextDeadline] {
         try promise(following.map { $0 > now } ?? true, "a deadline stayed behind")
       }
       roomEvents.removeAll(keepingCapacity: true)

@@ -83,14 +83,20 @@ final class FakeOperations: GatewayOperations {
   func conferences(environment: String) async -> [RoomReport] {
     state.withLock { $0.rooms.filter { $0.key.environment == environment } }
   }
-  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport? {
+  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomOutcome {
     state.withLock { state in
-      guard let index = state.rooms.firstIndex(where: { $0.key == room }) else { return nil }
+      guard let index = state.rooms.firstIndex(where: { $0.key == room }) else { return .unknown }
       let before = state.rooms[index]
+      if let refusal = before.refusal(of: order) { return .refused(refusal) }
       state.roomOrders.append(order)
       switch order {
       case .lock(let isLocked): state.rooms[index].isLocked = isLocked
       case .tones(let isOn): state.rooms[index].hasTones = isOn
+      case .record(.begin(let format, _), _):
+        state.rooms[index].recording = RunningRecording(
+          id: RecordingID(unchecked: "recording-1"), format: format, startedAt: Instant(milliseconds: 1_000))
+      case .record(.pause(let isOn), _): state.rooms[index].recording?.isPaused = isOn
+      case .record(.end, _): state.rooms[index].recording = nil
       case .end: state.rooms.remove(at: index)
       case .kick(let number): state.rooms[index].participants.removeAll { $0.number == number }
       case .silence(let number, let isOn):
@@ -102,7 +108,7 @@ final class FakeOperations: GatewayOperations {
           state.rooms[index].participants[place].isDeaf = isOn
         }
       }
-      return before
+      return .done
     }
   }
   func trunks() async -> [TrunkReport] { state.withLock { $0.trunks } }

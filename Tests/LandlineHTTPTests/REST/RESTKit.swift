@@ -25,6 +25,7 @@ final class RESTKit: Sendable {
   let folder: URL
   let ledger: any LedgerStore
   let idempotency = FakeIdempotency()
+  let recordings = FakeRecordings()
   let operations: FakeOperations
   let metrics = MetricsRegistry()
   let description: APIDescription
@@ -49,10 +50,10 @@ final class RESTKit: Sendable {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     ledger = try SQLiteLedgerStore.open(
       path: folder.appendingPathComponent("ledger.db").path, options: .init(flush: .normal), createIfMissing: true)
-    operations = FakeOperations(stores: [
-      "production": EnvironmentStores(
-        ledger: ledger, records: FakeRecords(records.map { $0.record }), idempotency: idempotency)
-    ])
+    var stores = EnvironmentStores(
+      ledger: ledger, records: FakeRecords(records.map { $0.record }), idempotency: idempotency)
+    stores.recordings = recordings
+    operations = FakeOperations(stores: ["production": stores])
     var silent = Logger(label: "rest")
     silent.logLevel = .critical
     let logger = logger ?? silent

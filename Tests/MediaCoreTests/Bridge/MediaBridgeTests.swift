@@ -309,7 +309,7 @@ import Testing
 
   @Test func bothLegsAreRecordedSideBySide() throws {
     let harness = try BridgeHarness(.pcmu, .opus)
-    harness.command(.record(true))
+    harness.command(.record(.file))
     let left = try AudioEncoder(.pcmu, samplingRate: 8_000)
     let right = try AudioEncoder(.opus, samplingRate: 8_000)
     for index in 0..<100 {
@@ -319,7 +319,7 @@ import Testing
         .far, TestSound.encode(TestSound.sine(1_000, samples: 160, from: index * 160), right), ticks: 960)
       harness.advance(milliseconds: 20)
     }
-    harness.command(.record(false))
+    harness.command(.record(nil))
     var file: [UInt8] = []
     for event in harness.events {
       if case .recorded(let bytes) = event { file += bytes }

@@ -88,6 +88,9 @@ final class RoomNetwork {
   let outbox = PacketOutbox()
   var now = MonotonicInstant(milliseconds: 1_000)
   var phones: [Phone] = []
+  /// Bridges without legs.
+  var recorders: [MediaBridge] = []
+  private var recordersMade = 0
   /// With the number of the phone.
   var events: [(phone: Int, event: MediaEvent)] = []
   /// The rooms' clock stands still: the thread is busy.
@@ -115,6 +118,15 @@ final class RoomNetwork {
     return phone
   }
 
+  /// A bridge without legs, for a recording.
+  func addRecorder() -> MediaBridge {
+    recordersMade += 1
+    let bridge = MediaBridge(
+      MediaBridge.Identifier(rawValue: UInt64(1_000_000 + recordersMade)), workspace: workspace, at: now)
+    recorders.append(bridge)
+    return bridge
+  }
+
   /// The phone offers, the bridge's leg takes the plan.
   func agree(_ phone: Phone, attributes: String = "", parameters: String = "") throws {
     let format = "\(phone.payloadType)"
@@ -129,10 +141,12 @@ final class RoomNetwork {
     command(phone, .plan(.near, plan))
   }
 
-  func command(_ phone: Phone, _ command: MediaCommand) {
+  func command(_ phone: Phone, _ command: MediaCommand) { self.command(phone.bridge, command) }
+
+  func command(_ bridge: MediaBridge, _ command: MediaCommand) {
     var told: [MediaEvent] = []
-    phone.bridge.handle(command, at: now, outbox: outbox, events: &told)
-    collect(told, phone)
+    bridge.handle(command, at: now, outbox: outbox, events: &told)
+    collect(told, bridge)
   }
 
   /// A packet comes from a phone.
@@ -141,7 +155,7 @@ final class RoomNetwork {
     var told: [MediaEvent] = []
     phone.bridge.receive(
       packet, of: .near, on: phone.port, from: phone.address, at: now, outbox: outbox, events: &told)
-    collect(told, phone)
+    collect(told, phone.bridge)
   }
 
   /// A packet of the phone's stream with another payload.
@@ -164,6 +178,7 @@ final class RoomNetwork {
         next = min(next, MonotonicInstant(microseconds: Int64(phone.nextSend)))
         if let due = phone.bridge.nextDeadline { next = min(next, due) }
       }
+      for bridge in recorders { if let due = bridge.nextDeadline { next = min(next, due) } }
       if !isBusy, let due = hall.nextDeadline { next = min(next, due) }
       if next >= limit { break }
       now = max(now, next)
@@ -172,8 +187,14 @@ final class RoomNetwork {
         if let due = phone.bridge.nextDeadline, due <= now {
           var told: [MediaEvent] = []
           phone.bridge.advance(to: now, outbox: outbox, events: &told)
-          collect(told, phone)
+          collect(told, phone.bridge)
         }
+      }
+      for bridge in recorders {
+        guard let due = bridge.nextDeadline, due <= now else { continue }
+        var told: [MediaEvent] = []
+        bridge.advance(to: now, outbox: outbox, events: &told)
+        collect(told, bridge)
       }
       if !isBusy { advanceHall() }
     }
@@ -206,8 +227,8 @@ final class RoomNetwork {
     deliver(packet.bytes, phone)
   }
 
-  private func collect(_ told: [MediaEvent], _ phone: Phone) {
-    for event in told { events.append((Int(phone.bridge.identifier.rawValue), event)) }
+  private func collect(_ told: [MediaEvent], _ bridge: MediaBridge) {
+    for event in told { events.append((Int(bridge.identifier.rawValue), event)) }
     collect()
   }
 
@@ -247,7 +268,24 @@ final class RoomNetwork {
   }
 
   /// What was told for a phone.
-  func told(_ phone: Phone) -> [MediaEvent] {
-    events.filter { $0.phone == Int(phone.bridge.identifier.rawValue) }.map(\.event)
+  func told(_ phone: Phone) -> [MediaEvent] { told(phone.bridge) }
+
+  func told(_ bridge: MediaBridge) -> [MediaEvent] {
+    events.filter { $0.phone == Int(bridge.identifier.rawValue) }.map(\.event)
   }
+
+  /// The bytes that a bridge recorded.
+  func recorded(_ bridge: MediaBridge) -> [UInt8] {
+    told(bridge).flatMap { if case .recorded(let bytes) = $0 { bytes } else { [] as [UInt8] } }
+  }
+
+  /// The same as the samples of one channel.
+  func sound(_ bridge: MediaBridge) -> [Int16] {
+    let bytes = recorded(bridge)
+    return stride(from: 0, to: bytes.count - 1, by: 2).map {
+      Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
+    }
+  }
+
+  func recordingEnds(_ bridge: MediaBridge) -> Int { told(bridge).count { $0 == .recordingEnded([]) } }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx, ffmpeg, ffprobe
   case firefox = "firefox-esr"
   case linphone = "linphone-daemon"
 
@@ -22,6 +22,7 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .secsipidx: "secsipidx"
     case .firefox: "firefox-esr"
     case .linphone: "linphone-cli"
+    case .ffmpeg, .ffprobe: "ffmpeg"
     }
   }
 

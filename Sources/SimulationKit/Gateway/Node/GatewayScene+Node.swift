@@ -62,6 +62,7 @@ extension GatewayScene {
     case .trace(let entry): observe(entry, node)
     case .velocity: count("rule of an hour reached")
     case .log(let entry): observe(entry)
+    case .recordRoom: fail("media", "a conference is recorded, and none is called")
     case .ordered, .originated, .statistics, .keepTrace, .journal, .billed: break
     }
   }

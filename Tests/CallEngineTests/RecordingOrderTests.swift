@@ -1,0 +1,131 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import Testing
+
+/// Calls and conferences that are recorded, and what becomes of it when they change.
+@Suite("Recordings of calls and conferences") struct RecordingOrderTests {
+  private static func record(_ bench: Bench, _ order: RecordingOrder, _ call: CallID) -> CallFailure? {
+    bench.feed(.order(CallOrderID(7), call, .record(order), by: "olga"))
+    let answers = bench.effects.compactMap {
+      if case .ordered(CallOrderID(7), let refusal) = $0 { Optional(refusal) } else { nil }
+    }
+    return answers.last ?? CallFailure(.internal)
+  }
+
+  private static func media(_ bench: Bench, since start: Int) -> [String] {
+    bench.ladder(since: start).filter { $0.hasPrefix("media") }.map { String($0.dropFirst(6)) }
+  }
+
+  @Test("a call is recorded once at a time, paused, and no longer; it is shown, and its story says who asked")
+  func call() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let start = bench.effects.count
+    #expect(Self.record(bench, .pause(true), call)?.code == .recording)
+    #expect(Self.record(bench, .end, call)?.code == .recording)
+    #expect(Self.record(bench, .begin(.opus, isAnnounced: false), call) == nil)
+    #expect(Self.record(bench, .begin(.wav, isAnnounced: false), call)?.code == .recording)
+    let running = try #require(bench.engine.call(call)?.recording)
+    #expect(running.format == .opus && !running.isPaused)
+    #expect(Self.record(bench, .pause(true), call) == nil)
+    #expect(Self.record(bench, .pause(true), call) == nil)
+    #expect(bench.engine.call(call)?.recording?.isPaused == true)
+    #expect(Self.record(bench, .pause(false), call) == nil)
+    #expect(Self.record(bench, .end, call) == nil)
+    #expect(bench.engine.call(call)?.recording == nil)
+    #expect(
+      Self.media(bench, since: start) == ["record opus", "pause recording", "resume recording", "end recording"])
+    // The word that the file is closed comes when another one runs.
+    #expect(Self.record(bench, .begin(.wav, isAnnounced: false), call) == nil)
+    bench.feed(.media(call, .recordingEnded(running.id, .complete)))
+    let second = try #require(bench.engine.call(call)?.recording)
+    #expect(second.id != running.id)
+    bench.request(.hangUp(call))
+    bench.feed(.media(call, .recordingEnded(second.id, .complete)))
+    let story = try #require(bench.records.first?.story.map(\.text))
+    #expect(story.contains("olga has it recorded") && story.contains("olga ends the recording"), "\(story)")
+    #expect(!story.contains { $0.hasPrefix("the recording has ended") }, "nothing went wrong")
+  }
+
+  @Test("both sides hear that they are recorded, but one that waits; a test number goes on with its own words")
+  func announced() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.order(CallOrderID(1), call, .hold(.called, true), by: "olga"))
+    let start = bench.effects.count
+    #expect(Self.record(bench, .begin(.opus, isAnnounced: true), call) == nil)
+    #expect(Self.media(bench, since: start) == ["record opus", "say near recorded"])
+    let test = try #require(bench.place("+46000000000"))
+    bench.secured(test)
+    bench.pass(seconds: 2)
+    let second = bench.effects.count
+    #expect(Self.record(bench, .begin(.opus, isAnnounced: true), test) == nil)
+    #expect(Self.media(bench, since: second) == ["record opus"])
+  }
+
+  @Test("where the disk takes no more, the call goes on, its story says so, and the log is an error")
+  func ended() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    #expect(Self.record(bench, .begin(.opus, isAnnounced: false), call) == nil)
+    let running = try #require(bench.engine.call(call)?.recording)
+    let start = bench.effects.count
+    bench.feed(.media(call, .recordingEnded(running.id, .full)))
+    #expect(bench.engine.call(call)?.recording == nil && bench.engine.call(call)?.state == .established)
+    #expect(Self.media(bench, since: start) == ["end recording"])
+    let errors = bench.effects.dropFirst(start).filter {
+      if case .log(let entry) = $0 { entry.level == .error && entry.message.contains("full") } else { false }
+    }
+    #expect(errors.count == 1)
+    #expect(Self.record(bench, .begin(.wav, isAnnounced: false), call) == nil, "another may begin")
+    bench.request(.hangUp(call))
+    #expect(bench.records.first?.story.contains { $0.text == "the recording has ended: full" } == true)
+  }
+
+  @Test("a call that rings is not recorded, nor one in a conference by itself")
+  func refused() throws {
+    let bench = try Bench()
+    let ringing = try #require(bench.place())
+    #expect(Self.record(bench, .begin(.opus, isAnnounced: false), ringing)?.code == .recording)
+    let member = try #require(bench.place("weekly", kind: .conference))
+    bench.pass(milliseconds: 50)
+    bench.secured(member)
+    let refusal = Self.record(bench, .begin(.opus, isAnnounced: false), member)
+    #expect(refusal?.code == .recording && refusal?.phrase?.contains("conference") == true)
+  }
+
+  @Test("a conference is recorded as a whole, all are told, and it ends with the conference")
+  func conference() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("weekly", kind: .conference))
+    bench.pass(milliseconds: 50)
+    bench.secured(call)
+    let key = RoomKey(environment: "production", application: "key", conference: try ConferenceID("weekly"))
+    let acme = AccountName(unchecked: "acme")
+    func order(_ order: RecordingOrder) -> CallFailure? {
+      let refusal = bench.engine.room(key)?.refusal(of: .record(order, for: acme))
+      bench.feed(.room(key, .record(order, for: acme), by: "olga"))
+      return refusal
+    }
+    let start = bench.effects.count
+    func told() -> [String] {
+      bench.ladder(since: start).filter { $0.contains("record") }
+    }
+    #expect(order(.end)?.code == .recording && told().isEmpty)
+    #expect(order(.begin(.wav, isAnnounced: true)) == nil)
+    #expect(order(.begin(.wav, isAnnounced: true))?.code == .recording)
+    let running = try #require(bench.engine.room(key)?.recording)
+    #expect(order(.pause(true)) == nil && bench.engine.room(key)?.recording?.isPaused == true)
+    #expect(told() == ["record room 1 wav", "media say near recorded", "pause recording of room"])
+    bench.feed(.roomRecordingEnded(key, running.id, .failed))
+    #expect(bench.engine.room(key)?.recording == nil && bench.engine.call(call) != nil)
+    #expect(told().last == "end recording of room")
+    #expect(order(.begin(.opus, isAnnounced: false)) == nil)
+    let second = try #require(bench.engine.room(key)?.recording)
+    bench.request(.hangUp(call))
+    bench.pass(seconds: 3)
+    bench.feed(.roomRecordingEnded(key, second.id, .complete))
+    #expect(bench.engine.room(key) == nil && bench.engine.isIdle)
+  }
+}
