@@ -240,7 +240,10 @@ public enum CallFailureCatalogue {
         "it is recorded already, or no more", "it is not answered yet", "recordings have no room left on the disk",
         "it is a call in a conference, which is recorded as a whole",
       ],
-      remedies: ["wait for the answer", "end the recording that runs", "delete recordings or raise their limit"]),
+      remedies: [
+        "end the recording that runs, or wait for the answer", "delete recordings, or raise 'recording-space'",
+        "landline recording start conf:ID for a call in a conference",
+      ]),
     CallFailureClass(
       .crossed, .gateway, "calls crossed", sipStatus: 491, .error, .notNeeded,
       "The called user is calling this device at the same moment; the message names that call.",

@@ -88,12 +88,14 @@ public struct InboundNumber: Hashable, Sendable {
   public var answersFirst: Bool
   /// Whom it turns away.
   public var callers: Callers
+  /// Whether its calls are recorded; `nil`: they are not. In a conference nobody is by this alone.
+  public var recording: RecordingRule?
 
   /// By default it is active, without a limit of its own, and a call that nobody takes ends with 480.
   public init(
     _ number: E164Number, application: String? = nil, account: AccountName, isActive: Bool = true,
     targets: [Target] = [], noAnswerStatus: Int = 480, channels: Int? = nil, answersFirst: Bool = false,
-    callers: Callers = Callers()
+    callers: Callers = Callers(), recording: RecordingRule? = nil
   ) {
     self.number = number
     self.application = application
@@ -104,5 +106,6 @@ public struct InboundNumber: Hashable, Sendable {
     self.channels = channels
     self.answersFirst = answersFirst
     self.callers = callers
+    self.recording = recording
   }
 }

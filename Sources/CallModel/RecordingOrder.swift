@@ -33,3 +33,16 @@ public struct RunningRecording: Hashable, Sendable {
     self.startedAt = startedAt
   }
 }
+
+/// That calls are recorded from their answer on, without anybody asking for it each time.
+public struct RecordingRule: Hashable, Sendable {
+  public var format: RecordingFormat
+  /// Whether a voice says so to both sides.
+  public var isAnnounced: Bool
+
+  /// By default it is announced.
+  public init(_ format: RecordingFormat, isAnnounced: Bool = true) {
+    self.format = format
+    self.isAnnounced = isAnnounced
+  }
+}

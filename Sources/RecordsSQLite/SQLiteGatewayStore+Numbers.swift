@@ -72,6 +72,9 @@ struct InboundNumberDocument: Decodable {
   var answersFirst: Bool
   var refusesAnonymous: Bool
   var blocked: [String]
+  /// `nil` in rows of earlier versions, and where nothing is recorded.
+  var record: String?
+  var recordAnnounced: Bool?
 
   struct Target: Decodable {
     var kind: String
@@ -93,6 +96,8 @@ struct InboundNumberDocument: Decodable {
     answersFirst = row.answersFirst
     refusesAnonymous = row.callers.refusesAnonymous
     blocked = row.callers.blocked
+    record = row.recording?.format.rawValue
+    recordAnnounced = row.recording?.isAnnounced
   }
 
   /// A SIP address with its scheme: a secure one stays so.
@@ -116,7 +121,8 @@ struct InboundNumberDocument: Decodable {
           // An outcome of a later version leads nowhere in this one.
           leadsOn: Set(target.on.compactMap(InboundNumber.Outcome.init)))
       }, noAnswerStatus: noAnswer, channels: channels, answersFirst: answersFirst,
-      callers: InboundNumber.Callers(refusesAnonymous: refusesAnonymous, blocked: blocked))
+      callers: InboundNumber.Callers(refusesAnonymous: refusesAnonymous, blocked: blocked),
+      recording: record.flatMap(RecordingFormat.init).map { RecordingRule($0, isAnnounced: recordAnnounced ?? true) })
     try row.check()
     return row
   }
@@ -140,6 +146,8 @@ struct InboundNumberDocument: Decodable {
       writer.member("answersFirst", answersFirst)
       writer.member("refusesAnonymous", refusesAnonymous)
       writer.array("blocked", blocked) { $0.string($1) }
+      writer.optional("record", record)
+      if let recordAnnounced { writer.member("recordAnnounced", recordAnnounced) }
     }
     return String(decoding: writer.bytes, as: UTF8.self)
   }

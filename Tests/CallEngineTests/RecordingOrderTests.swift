@@ -83,6 +83,45 @@ import Testing
     #expect(bench.records.first?.story.contains { $0.text == "the recording has ended: full" } == true)
   }
 
+  @Test("a trunk's rule has calls recorded from the answer on, and says so once sound flows")
+  func rule() throws {
+    let carrier = try Scene.trunk("carrier-1", host: 0xC633_6401, recording: RecordingRule(.wav))
+    let bench = try Bench(try Scene.configuration([carrier]))
+    let call = try #require(bench.place())
+    try bench.answer()
+    #expect(bench.ladder().contains("media record wav"))
+    #expect(!bench.ladder().contains { $0.hasPrefix("media say") }, "nobody would hear it yet")
+    bench.secured(call)
+    #expect(
+      bench.ladder().filter { $0.hasPrefix("media say") } == ["media say near recorded", "media say far recorded"])
+    #expect(bench.engine.call(call)?.recording?.format == .wav)
+    #expect(Self.record(bench, .end, call) == nil, "an operator may end it")
+    bench.request(.hangUp(call))
+    #expect(bench.records.first?.story.contains { $0.text == "the rule of trunk carrier-1 has it recorded" } == true)
+  }
+
+  @Test("a number's rule has its calls recorded, and says nothing where it is to be quiet")
+  func numberRule() throws {
+    let bench = try Bench()
+    let desk = SessionID(2)
+    bench.devices["bob"] = [try Bench.device(desk, "phone")]
+    let row = InboundNumber(
+      try E164Number("+46850000536"), application: "key", account: Scene.account,
+      targets: [.init(.user(try UserID("bob")))], recording: RecordingRule(.opus, isAnnounced: false))
+    bench.feed(.numbers(environment: "production", [row]))
+    _ = try bench.arrive()
+    let call = try #require(bench.arrived)
+    bench.say(call, .alert(offer: Scene.appOffer()), on: desk)
+    #expect(!bench.ladder().contains("media record opus"), "it only rings")
+    bench.secured(call, .far)
+    bench.say(call, .accept(offer: nil, headers: []), on: desk)
+    #expect(bench.ladder().contains("media record opus"))
+    #expect(!bench.ladder().contains { $0.hasPrefix("media say") })
+    try bench.askCalled(.hangUp(call))
+    #expect(
+      bench.records.first?.story.contains { $0.text == "the rule of +46850000536 has it recorded" } == true)
+  }
+
   @Test("a call that rings is not recorded, nor one in a conference by itself")
   func refused() throws {
     let bench = try Bench()

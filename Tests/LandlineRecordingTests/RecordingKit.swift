@@ -14,6 +14,7 @@ final class MemoryRows: RecordingStore {
     var rows: [RecordingID: Recording] = [:]
     var kept: [Recording] = []
     var failures = 0
+    var isHeld = false
   }
 
   private let state = Mutex(State())
@@ -29,7 +30,16 @@ final class MemoryRows: RecordingStore {
   /// Every row in the order in which it came.
   var kept: [Recording] { state.withLock { $0.kept } }
 
+  /// Whether the rows of beginnings wait.
+  var isHeld: Bool {
+    get { state.withLock { $0.isHeld } }
+    set { state.withLock { $0.isHeld = newValue } }
+  }
+
   func keep(_ recording: Recording) async throws {
+    if recording.state == .running {
+      _ = try await Deadline(seconds: 20).first("leave to keep a row") { isHeld ? nil : true }
+    }
     try state.withLock { state in
       guard state.failures == 0 else {
         state.failures -= 1

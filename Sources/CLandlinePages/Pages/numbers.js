@@ -17,8 +17,8 @@ fill(main, div("stack", h1("", "Numbers"), problem, box));
 
 const path = (number) => `/v1/numbers/${encodeURIComponent(number)}`;
 // What PUT takes of a number as GET told it.
-const row = ({ application_key: application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked }) =>
-  ({ application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked });
+const row = ({ application_key: application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced }) =>
+  ({ application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced });
 
 const titles = ["Number", "Leads to", "State", "#Calls now", "Account"];
 const table = grid("Numbers that trunks bring calls to", ...titles, ...(isOperator ? ["-What can be done"] : []));
@@ -37,6 +37,7 @@ function rules(number) {
   const words = [
     number.answer_first && "answers first", number.channels && `at most ${number.channels} calls`,
     number.refuse_anonymous && "refuses callers without a number", number.blocked.length > 0 && `blocks ${number.blocked.join(", ")}`,
+    number.record && `recorded as ${number.record}${number.record_announced ? ", and says so" : ""}`,
     `${number.no_answer} if nobody answers`,
   ];
   return div("small muted break", words.filter(Boolean).join(" · "));
@@ -127,6 +128,7 @@ class NumberForm {
     this.channels = input("number-channels", { type: "number", min: 1, max: 10000, placeholder: "any" });
     this.blocked = input("number-blocked", { placeholder: "+4670, +1900", size: 24 });
     this.status = select({ id: "number-status" }, options({ 480: "480", 408: "408", 486: "486", 503: "503" }));
+    this.record = select({ id: "number-record" }, options({ "": "no", opus: "as opus", wav: "as wav" }));
     const check = (id, text) => {
       const box = tags.input({ type: "checkbox", id });
       return [box, label({ class: "check", for: id }, box, ` ${text}`)];
@@ -138,7 +140,7 @@ class NumberForm {
     this.node = card(this.title, asks(() => this.send(), { class: "stack" }, field("Number", this.number),
       this.targets.map((target) => target.node), div("", this.more),
       div("filters", field("Calls at a time", this.channels), field("Blocked callers", this.blocked),
-        field("If nobody answers, the trunk is told", this.status)),
+        field("If nobody answers, the trunk is told", this.status), field("Record calls", this.record)),
       div("stack tight", this.firstLabel, this.anonymousLabel),
       div("row", button({ type: "submit", class: "primary" }, "Set the number"), action(() => this.clear(), "", "Clear"))), this.answer);
     this.clear();
@@ -159,6 +161,7 @@ class NumberForm {
     this.channels.value = number?.channels ?? "";
     this.blocked.value = number?.blocked.join(", ") ?? "";
     this.status.value = number?.no_answer ?? 480;
+    this.record.value = number?.record ?? "";
     this.first.checked = number?.answer_first ?? false;
     this.anonymous.checked = number?.refuse_anonymous ?? false;
     this.title.textContent = number ? `Change ${number.number}` : "Set a number";
@@ -180,6 +183,7 @@ class NumberForm {
     const body = {
       ...known, targets, blocked, channels: this.channels.value ? Number(this.channels.value) : null,
       no_answer: Number(this.status.value), answer_first: this.first.checked, refuse_anonymous: this.anonymous.checked,
+      record: this.record.value || null,
     };
     if (await change(number, body, "was set", this.answer)) this.clear();
   }

@@ -12,6 +12,26 @@ extension CallMachine {
     }
   }
 
+  /// The rule of the number that brought the call, or of a trunk that carries it, and what it is called in the story.
+  private var recordingRule: (name: String, rule: RecordingRule)? {
+    guard roomPlace == nil else { return nil }
+    if let number = arrived?.number, let rule = number.recording { return ("the rule of \(number.number)", rule) }
+    let names = [arrived?.trunk.trunk.name, snapshot.trunk].compactMap(\.self)
+    let trunk = context.configuration.trunks.first { names.contains($0.trunk.name) && $0.recording != nil }
+    return trunk.flatMap { trunk in trunk.recording.map { ("the rule of trunk \(trunk.trunk.name)", $0) } }
+  }
+
+  /// The called side has answered.
+  func recordByRule() {
+    guard let (name, rule) = recordingRule else { return }
+    _ = beginRecording(rule.format, isAnnounced: false, by: name)
+  }
+
+  /// Sound can flow: what a rule has recorded since the answer is announced.
+  func announceRecordingByRule() {
+    if snapshot.recording != nil, recordingRule?.rule.isAnnounced ?? false { announceRecording() }
+  }
+
   private func beginRecording(_ format: RecordingFormat, isAnnounced: Bool, by actor: String) -> CallFailure? {
     guard roomPlace == nil else { return refused("it is a call in a conference, which is recorded as a whole") }
     guard snapshot.recording == nil else { return refused("it is recorded already") }

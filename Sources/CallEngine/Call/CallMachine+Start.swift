@@ -283,6 +283,7 @@ extension CallMachine {
     tell(.accepted(id, headers: headers))
     enter(.answered)
     enterRoom()
+    recordByRule()
     // An app went on hold while it rang.
     for leg in legs {
       if let plan = leg.app?.plan, plan.audio.direction != .sendAndReceive { passOn(plan, by: leg.id) }
@@ -313,6 +314,7 @@ extension CallMachine {
     case .echo: order(.echo(.near))
     case nil: break
     }
+    announceRecordingByRule()
   }
 
   /// Tells the app when its credit ends, and when it no longer does.

@@ -211,6 +211,8 @@ public final class CallTrunk: Sendable {
   public let paths: [SIPPath]
   /// What is believed of the calls that it sends us.
   public let inbound: InboundTrunkPolicy
+  /// Whether calls over it are recorded; `nil`: they are not.
+  public let recording: RecordingRule?
   /// Whether it is a telephone of a user, and no trunk.
   let isTelephone: Bool
 
@@ -220,9 +222,10 @@ public final class CallTrunk: Sendable {
     media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,
     reliability: OutgoingCall.Reliability = .supported, maximumRedirections: Int = 0,
     ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [],
-    inbound: InboundTrunkPolicy = InboundTrunkPolicy()
+    inbound: InboundTrunkPolicy = InboundTrunkPolicy(), recording: RecordingRule? = nil
   ) {
     isTelephone = false
+    self.recording = recording
     self.trunk = trunk
     self.uri = uri
     self.proxies = proxies
@@ -241,6 +244,7 @@ public final class CallTrunk: Sendable {
   /// - Parameter host: how the gateway names itself.
   init(telephone name: String, uri: SIPURI, path: SIPPath, host: SIPHost) {
     isTelephone = true
+    recording = nil
     trunk = Trunk(peer: name)
     self.uri = uri
     proxies = []

@@ -36,6 +36,8 @@ public struct TrunkConfiguration: Hashable, Sendable {
   public var maximumRedirections: Int
   /// How long a call may ring.
   public var ringTimeoutMilliseconds: Int64
+  /// Whether calls over it are recorded; `nil`: they are not.
+  public var recording: RecordingRule?
 
   /// A trunk of which only the URI is known; everything else is as if its keys were left out.
   /// - Parameter name: Stands in records.
@@ -95,6 +97,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     ringTimeoutMilliseconds =
       section.milliseconds("ring-timeout", in: 5_000...600_000)
       ?? TrunkConfiguration.standardRingTimeoutMilliseconds
+    recording = RecordingRule(reading: section)
     let host = uri?.host ?? .name("invalid")
     identity = TrunkConfiguration.identity(
       section.section("caller"), section.section("dial"), host: host, account: account)

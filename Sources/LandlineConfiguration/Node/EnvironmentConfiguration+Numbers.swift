@@ -54,7 +54,8 @@ extension EnvironmentConfiguration {
     guard let number, let account else { return nil }
     return InboundNumber(
       number, application: application?.key, account: account, isActive: isActive, targets: targets,
-      noAnswerStatus: status ?? 480, channels: channels, answersFirst: answersFirst, callers: callers)
+      noAnswerStatus: status ?? 480, channels: channels, answersFirst: answersFirst, callers: callers,
+      recording: RecordingRule(reading: section))
   }
 
   /// The one that is named, or the only one there is.

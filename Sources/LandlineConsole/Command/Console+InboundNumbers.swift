@@ -118,6 +118,8 @@ extension Console {
     add("refuse_anonymous", options.refusesAnonymous.map { .boolean($0) })
     let blocked = options.blocked == ["none"] ? [] : options.blocked
     add("blocked", options.blocked.isEmpty ? nil : .array(blocked.map { .string($0) }))
+    add("record", options.record.map { $0 == "off" ? .null : .string($0) })
+    add("record_announced", options.announcesRecording.map { .boolean($0) })
     return .members(members)
   }
 
@@ -200,6 +202,7 @@ extension Console {
       (Column("answer_first", title: "answers first"), flag("answer_first")),
       (Column("refuse_anonymous", title: "refuses anonymous"), flag("refuse_anonymous")),
       (Column("blocked"), .list(row["blocked"]?.elements.compactMap(\.text) ?? [])),
+      (Column("record"), row["record"]?.text.map { .text($0) } ?? .text("off")),
       (Column("live_calls", title: "calls", .number), count(row["live_calls"])),
     ]
     if row["configured_at"]?.text != nil {

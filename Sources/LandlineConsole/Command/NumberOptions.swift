@@ -27,6 +27,9 @@ package struct NumberOptions: Sendable {
   package var refusesAnonymous: Bool?
   /// Numbers and beginnings of numbers, or none.
   package var blocked: [String] = []
+  /// A format of recordings, or off.
+  package var record: String?
+  package var announcesRecording: Bool?
 
   package init(number: String) { self.number = number }
 

@@ -315,7 +315,8 @@ enum OpenAPISchemas {
             ("enum", .array(InboundNumber.noAnswerStatuses.sorted().map { .integer(Int64($0)) })),
           ])
         ), ("channels", maybe(integer)), ("answer_first", flag), ("refuse_anonymous", flag),
-        ("blocked", list(text)), ("configured_at", maybe(text)),
+        ("blocked", list(text)), ("record", maybe(recordingFormat)), ("record_announced", maybe(flag)),
+        ("configured_at", maybe(text)),
         ("live_calls", integer),
       ])
     ),

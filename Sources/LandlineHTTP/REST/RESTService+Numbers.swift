@@ -22,6 +22,12 @@ extension RESTService {
     .init(
       name: "blocked", kind: .list(InboundNumber.maximumBlockedCallers),
       description: "Callers that are turned away: numbers, or beginnings of numbers, such as +4670."),
+    .init(
+      name: "record", kind: .text,
+      description: "Calls are recorded from their answer on, as opus or wav; they are not by default."),
+    .init(
+      name: "record_announced", kind: .flag,
+      description: "Whether a voice says to both sides that they are recorded; so by default."),
   ]
 
   private static let targetMembers: [RESTRoute.Member] = [
@@ -185,9 +191,18 @@ extension RESTService {
       targets: targets, noAnswerStatus: Int(status), channels: channels.map { Int($0) },
       answersFirst: try body.flag("answer_first") ?? false,
       callers: InboundNumber.Callers(
-        refusesAnonymous: try body.flag("refuse_anonymous") ?? false, blocked: blocked))
+        refusesAnonymous: try body.flag("refuse_anonymous") ?? false, blocked: blocked),
+      recording: try RESTService.recordingRule(body))
     try RESTBody.value("targets") { () throws(InvalidValue) in try row.check() }
     return row
+  }
+
+  private static func recordingRule(_ body: RESTBody) throws -> RecordingRule? {
+    guard let text = try body.text("record") else { return nil }
+    guard let format = RecordingFormat(rawValue: text) else {
+      throw RESTBody.invalid("record", "no format of recordings", fix: RESTService.formats)
+    }
+    return RecordingRule(format, isAnnounced: try body.flag("record_announced") ?? true)
   }
 
   /// By name or key; without one the only one there is.
@@ -256,6 +271,8 @@ extension RESTService {
       ("channels", .integer(optional: row.channels.map { Int64($0) })), ("answer_first", .boolean(row.answersFirst)),
       ("refuse_anonymous", .boolean(row.callers.refusesAnonymous)),
       ("blocked", .array(row.callers.blocked.map { .string($0) })),
+      ("record", .string(optional: row.recording?.format.rawValue)),
+      ("record_announced", row.recording.map { .boolean($0.isAnnounced) } ?? .null),
       ("configured_at", report.isConfigured ? .string(RESTService.place(row.number, environment)) : .null),
       ("live_calls", .integer(Int64(report.liveCalls))),
     ])

@@ -11,7 +11,7 @@ extension RESTService {
   private static let soundPiece = 1 << 18
   private static let rangeBytes = 1 << 20
 
-  private static let formats = RecordingFormat.allCases.map(\.rawValue).joined(separator: " or ")
+  static let formats = RecordingFormat.allCases.map(\.rawValue).joined(separator: " or ")
   private static let beginMembers: [RESTRoute.Member] = [
     .init(name: "format", kind: .text, description: "\(formats); opus, which is smaller, by default."),
     .init(
@@ -256,7 +256,7 @@ extension RESTService {
 }
 
 /// One range of a file's bytes, as a client asks for it (RFC 9110 section 14.1.2).
-enum ByteRange: Hashable {
+package enum ByteRange: Hashable, Sendable {
   case bytes(first: Int64, last: Int64)
   /// It lies behind the end.
   case beyond
@@ -264,7 +264,7 @@ enum ByteRange: Hashable {
   var first: Int64? { if case .bytes(let first, _) = self { first } else { nil } }
 
   /// - Returns: `nil` for what is no single range of bytes, which is to be ignored (section 14.2).
-  init?(_ text: String, of count: Int64) {
+  package init?(_ text: String, of count: Int64) {
     guard text.hasPrefix("bytes="), text.utf8.count <= 64 else { return nil }
     let parts = text.dropFirst("bytes=".count).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return nil }

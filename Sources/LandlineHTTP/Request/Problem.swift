@@ -26,7 +26,10 @@ package struct Problem: Error, Sendable {
 
   init(_ failure: CallFailure) {
     let row = failure.code.details
-    self.init(ProblemCode(row), failure.invalidValue.map { "\($0.kind): \($0.problem)" } ?? row.meaning)
+    // What the gateway itself refuses it says in its own words; those of a trunk are evidence, and stand elsewhere.
+    let why = row.domain == .gateway && failure.sipStatus == nil ? failure.phrase.map { " (\($0))" } : nil
+    self.init(
+      ProblemCode(row), failure.invalidValue.map { "\($0.kind): \($0.problem)" } ?? row.meaning + (why ?? ""))
     if let invalid = failure.invalidValue {
       fix = invalid.accepted
       members.append(("rule", .string(invalid.rule)))

@@ -10,8 +10,8 @@ public import Logging
 /// event loop ── append ──▶ RecordingWriter ══▶ thread: encodes, seals, writes ══▶ folder/ID.sealed
 ///               (bounded)                        │ end: flush, row ──▶ store ──▶ ended
 /// ```
-/// Nobody who records ever waits: a recording whose sound the disk does not take ends. When a process is killed, the last
-/// second and a quarter of each recording are lost at most.
+/// Nobody who records ever waits: a recording whose sound the disk does not take ends. When a process is killed, about
+/// the last second of each recording is lost.
 public final class RecordingArchive: Sendable {
   /// How much may be recorded.
   public struct Limits: Hashable, Sendable {
@@ -34,7 +34,7 @@ public final class RecordingArchive: Sendable {
 
   /// How old a file without a row must be before it is removed: the row of one that has just begun may still come.
   static let orphanMilliseconds: Int64 = 86_400_000
-  /// How often the row of a running recording is looked at for sound, and sound is written.
+  /// How often the thread looks for sound, and for room on the disk.
   static let tickMilliseconds = 250
 
   private let environment: String
@@ -162,7 +162,7 @@ public final class RecordingArchive: Sendable {
       log.notice(
         "a recording was interrupted by the end of the gateway",
         metadata: ["recording": "\(ended.id)", "milliseconds": "\(ended.milliseconds)"])
-      return await rows.keep(ended)
+      return await rows.save(ended)
     }
   }
 
@@ -174,7 +174,7 @@ public final class RecordingArchive: Sendable {
     var removed = 0
     if let seconds = limits.retentionSeconds {
       var query = RecordingQuery(environment: environment, limit: RecordingQuery.maximumLimit)
-      query.before = Instant(milliseconds: now.milliseconds(since: Instant(seconds: seconds)))
+      query.before = now.advanced(byMilliseconds: -Instant(seconds: max(seconds, 0)).milliseconds)
       await each(query, "recordings that are too old cannot be removed") { recording in
         guard recording.state != .running else { return false }
         guard try await remove(recording.id) else { return false }

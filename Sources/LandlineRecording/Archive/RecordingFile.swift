@@ -34,8 +34,8 @@ final class RecordingFile {
     self.sealer = sealer
     self.encoder = encoder
     sound = encoder.head
-    // Pages of Ogg come a second long already.
-    segmentBytes = recording.format == .wav ? 2 * recording.channels * RecordingEncoder.samplingRate : 1
+    // Half a second; pages of Ogg come as long already.
+    segmentBytes = recording.format == .wav ? recording.channels * RecordingEncoder.samplingRate : 1
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw DiskFailure("open", errno) }
     // Whoever finds the file sees by it that somebody writes; who looks holds it for a moment at most.
@@ -45,7 +45,7 @@ final class RecordingFile {
 
   deinit { close(descriptor) }
 
-  /// Encodes frames, and writes a segment once there is a second of sound.
+  /// Encodes frames, and writes a segment once there is half a second of sound.
   func append(_ frames: [UInt8]) throws(DiskFailure) {
     sound += encoder.append(frames)
     if sound.count >= segmentBytes { try writeSegments(isLast: false) }

@@ -3,17 +3,17 @@ import Logging
 
 /// The rows of recordings, in a store that may be away for a while.
 struct RecordingRows: Sendable {
-  /// Seconds between one try and the next; after the last it is given up.
+  /// Between one try and the next; after the last it is given up.
   static let pauses: [Duration] = [.milliseconds(100), .milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
   let store: any RecordingStore
   let log: Logger
   let pauses: [Duration]
 
-  /// Keeps a row, with a few tries.
+  /// Has the store keep a row, with a few tries.
   /// - Returns: `false` where it was given up, which the log says.
   @discardableResult
-  func keep(_ recording: Recording) async -> Bool {
+  func save(_ recording: Recording) async -> Bool {
     var tries = pauses.makeIterator()
     while true {
       do {

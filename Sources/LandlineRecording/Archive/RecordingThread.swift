@@ -80,7 +80,7 @@ final class RecordingThread: Sendable {
         return .failure(.tooMany)
       }
       let writer = RecordingWriter(recording) { [arrival] in arrival.signal() }
-      let begun = Task { [rows] in _ = await rows.keep(recording) }
+      let begun = Task { [rows] in _ = await rows.save(recording) }
       state.running[recording.id] = Running(writer: writer, ended: ended, begun: begun)
       return .success(writer)
     }
@@ -146,7 +146,8 @@ final class RecordingThread: Sendable {
   /// Writes what waits of one recording, and ends it where it has ended.
   private func write(_ id: RecordingID, _ running: Running, _ files: inout [RecordingID: RecordingFile]) {
     let recording = running.writer.recording
-    var (frames, ending) = running.writer.removeWaiting()
+    let (frames, ended) = running.writer.removeWaiting()
+    var ending = ended
     if ending == .failed {
       log.error(
         "a recording ended: the disk does not take sound as fast as it comes; use a faster disk, or record less at a time",
@@ -175,7 +176,6 @@ final class RecordingThread: Sendable {
       ending = .failed
     }
     guard let ending else { return }
-    frames = []
     let wasMade = files.removeValue(forKey: id) != nil
     end(running, as: ending, hasFile: wasMade)
   }
@@ -221,7 +221,7 @@ final class RecordingThread: Sendable {
     }
     Task { [rows] in
       await running.begun.value
-      await rows.keep(ended)
+      await rows.save(ended)
       // Whoever hears of the end may ask for it to be removed at once; whoever waits for the close has heard of every end.
       _ = state.withLock { $0.keeping.remove(ended.id) }
       running.ended(ended)

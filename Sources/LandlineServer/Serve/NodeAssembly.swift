@@ -270,6 +270,7 @@ extension CallTrunk {
       trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
       media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections,
-      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds, inbound: trunk.inbound)
+      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds, inbound: trunk.inbound,
+      recording: trunk.recording)
   }
 }

@@ -215,7 +215,6 @@ extension MediaBridge {
       }
       events.append(.statistics(leg.id, statistics(of: leg)))
     }
-    tellRecorded(at: now, events: &events)
     while nextStatistics <= now {
       nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
     }

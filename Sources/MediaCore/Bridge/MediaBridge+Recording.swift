@@ -7,6 +7,7 @@ extension MediaBridge {
     guard let form else { return endRecording(at: now, events: &events) }
     guard recorder == nil, roomRecorder == nil else { return }
     recorder = WAVRecorder(samplingRate: form.samplingRate, at: now, form: form)
+    nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
     shareRecorder()
   }
 
@@ -16,16 +17,18 @@ extension MediaBridge {
     tellChunks(&events)
     recorder = nil
     roomRecorder = nil
+    nextRecorded = nil
     shareRecorder()
     events.append(.recordingEnded(patches))
   }
 
   /// Begins to record a room.
-  func recordRoom(_ room: RoomIdentifier, events: inout [MediaEvent]) {
+  func recordRoom(_ room: RoomIdentifier, at now: MonotonicInstant, events: inout [MediaEvent]) {
     guard recorder == nil, roomRecorder == nil else { return }
     let recorder = RoomRecorder()
     guard legs.isEmpty, workspace.hall.record(room, recorder) else { return events.append(.recordingEnded([])) }
     roomRecorder = recorder
+    nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
   }
 
   /// Each leg that hears and is heard is recorded in its channel.
@@ -40,6 +43,7 @@ extension MediaBridge {
   }
 
   func tellRecorded(at now: MonotonicInstant, events: inout [MediaEvent]) {
+    nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
     recorder?.advance(to: now)
     if roomRecorder?.isOver == true { return endRecording(at: now, events: &events) }
     tellChunks(&events)

@@ -25,6 +25,8 @@ public final class MediaBridge {
   /// Legs that wait beside them to be joined.
   public static let maximumLegsApart = 16
   static let statisticsInterval: Int64 = 1_000
+  /// A process that is killed loses as many milliseconds of a recording.
+  static let recordedInterval: Int64 = 200
 
   /// As it was given when the bridge was made.
   public let identifier: Identifier
@@ -37,6 +39,8 @@ public final class MediaBridge {
   /// One of each direction between two legs.
   var flows: ContiguousArray<MediaFlow> = []
   var nextStatistics: MonotonicInstant
+  /// When what was recorded is told again; `nil` while nothing is recorded.
+  var nextRecorded: MonotonicInstant?
   /// Of the legs, or of a room: never both.
   var recorder: WAVRecorder?
   var roomRecorder: RoomRecorder?
@@ -139,6 +143,7 @@ public final class MediaBridge {
     guard !isClosed, let deadline = nextDeadline, deadline <= now else { return }
     for leg in legs { advance(leg, to: now, outbox: outbox, events: &events) }
     for flow in flows { flow.advance(to: now, outbox: outbox, events: &events) }
+    if let due = nextRecorded, due <= now { tellRecorded(at: now, events: &events) }
     if nextStatistics <= now { tellStatistics(at: now, events: &events) }
     schedule()
   }
@@ -184,7 +189,7 @@ public final class MediaBridge {
         leg.echo = Echo(dropping: dropping)
       }
     case .record(let form): record(form, at: now, events: &events)
-    case .recordRoom(let room): recordRoom(room, events: &events)
+    case .recordRoom(let room): recordRoom(room, at: now, events: &events)
     case .pauseRecording(let isPaused):
       recorder?.isPaused = isPaused
       roomRecorder?.isPaused = isPaused
@@ -208,7 +213,7 @@ public final class MediaBridge {
   /// Finds out what is due next.
   func schedule() {
     guard !isClosed else { return }
-    var next = nextStatistics
+    var next = min(nextStatistics, nextRecorded ?? nextStatistics)
     for leg in legs { if let due = leg.nextDeadline { next = min(next, due) } }
     for flow in flows { if let due = flow.nextDeadline { next = min(next, due) } }
     nextDeadline = next

@@ -7,7 +7,7 @@ public import CallModel
 ///
 /// ```
 ///   frames ──┬─ WAV ──▶ as they are; the head says how long the file is, and is made when it is handed out
-///            └─ Opus ─▶ 20 ms ─▶ one packet ─▶ 50 packets ─▶ one page of Ogg
+///            └─ Opus ─▶ 20 ms ─▶ one packet ─▶ 25 packets ─▶ one page of Ogg
 /// ```
 /// Two channels are one stereo stream of Opus (mapping family 0), which every player has: left and right stay apart.
 public final class RecordingEncoder {
@@ -21,8 +21,8 @@ public final class RecordingEncoder {
   static let complexity: Int32 = 5
   /// Frames of one packet: 20 ms.
   static let packetFrames = samplingRate / 50
-  /// Packets of one page at most: a second of sound.
-  static let pagePackets = 50
+  /// Packets of one page at most: half a second of sound, for which the page's own bytes are one in twenty.
+  static let pagePackets = 25
   /// Bytes of a packet at most, which are four segments: those of a page are always below the 255 that it may have.
   static let maximumPacket = 1_000
   /// Granule positions count samples at this many Hz (RFC 7845 section 4), whatever goes in.
@@ -173,12 +173,13 @@ public final class RecordingEncoder {
         byteCount: Int(opus_encoder_get_size(Int32(channels))), alignment: 16)
       state = OpaquePointer(memory)
       var settings = landline_opus_settings()
-      settings.bits_per_second = Int32(RecordingEncoder.bitRate * channels)
+      settings.bits_per_second = Int32(clamping: RecordingEncoder.bitRate * channels)
       settings.complexity = RecordingEncoder.complexity
       settings.maximum_bandwidth = OPUS_BANDWIDTH_WIDEBAND
+      // The MDCT layer alone: a third of the work, and two who talk at once do not leak into each other's channel.
       var lookahead: Int32 = 0
       var result = opus_encoder_init(
-        state, opus_int32(RecordingEncoder.samplingRate), Int32(channels), OPUS_APPLICATION_AUDIO)
+        state, opus_int32(RecordingEncoder.samplingRate), Int32(channels), OPUS_APPLICATION_RESTRICTED_LOWDELAY)
       if result == OPUS_OK { result = landline_opus_configure(state, &settings) }
       if result == OPUS_OK { result = landline_opus_lookahead(state, &lookahead) }
       preSkip = Int(lookahead) * RecordingEncoder.ticks

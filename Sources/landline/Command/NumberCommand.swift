@@ -57,6 +57,8 @@ extension NumberCommand {
   }
 
   struct Set: AsyncParsableCommand {
+    enum Record: String, ExpressibleByArgument, CaseIterable { case opus, wav, off }
+
     static let configuration = CommandConfiguration(
       commandName: "set", abstract: "Make a number, or change what is named of it.",
       discussion: """
@@ -110,6 +112,12 @@ extension NumberCommand {
     @Flag(inversion: .prefixedNo, help: "Turn away callers that withhold their number.")
     var refuseAnonymous: Bool?
 
+    @Option(help: "Record calls from their answer on, as opus or wav; or off.")
+    var record: Record?
+
+    @Flag(inversion: .prefixedNo, help: "Whether a voice says to both sides that they are recorded (default: it does).")
+    var recordAnnounced: Bool?
+
     @Flag
     var state: State?
 
@@ -127,6 +135,8 @@ extension NumberCommand {
       options.answersFirst = answerFirst
       options.refusesAnonymous = refuseAnonymous
       options.blocked = blocked
+      options.record = record?.rawValue
+      options.announcesRecording = recordAnnounced
       try await common.console { console in
         options.targets = NumberOptions.targets(
           users: users, phones: phones, addresses: addresses, conferences: conferences,

@@ -52,7 +52,7 @@ enum Scene {
     _ name: String, host: UInt32, priority: UInt16 = 10, protection: MediaPolicy.Protection = .none,
     limits: TrunkCapacity.Limits = TrunkCapacity.Limits(), owned: Set<E164Number>? = nil, pings: Bool = false,
     sessionTimer: SessionTimerPolicy = .standard, maximumRedirections: Int = 0,
-    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = []
+    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [], recording: RecordingRule? = nil
   ) throws -> CallTrunk {
     var health = TrunkHealth.Policy()
     if !pings { health.intervalMilliseconds = 0 }
@@ -61,7 +61,7 @@ enum Scene {
       uri: SIPURI(scheme: .sip, user: nil, host: .ipv4(host)),
       identity: CallerIdentityPolicy(domain: Scene.host, ownedNumbers: owned), media: .trunk(protection),
       sessionTimer: sessionTimer, maximumRedirections: maximumRedirections,
-      ringTimeoutMilliseconds: ringTimeoutMilliseconds, paths: paths)
+      ringTimeoutMilliseconds: ringTimeoutMilliseconds, paths: paths, recording: recording)
   }
 
   static func configuration(_ trunks: [CallTrunk]? = nil, maximumRedirections: Int = 0) throws -> EngineConfiguration {

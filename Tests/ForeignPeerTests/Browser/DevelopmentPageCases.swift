@@ -25,6 +25,10 @@ enum DevelopmentPageCases {
       peer: "Chromium", transport: "pages", "landline dev, a conference and its operator",
       expected: "each sees who is there; muted, taken out and ended by the operator's page; axe finds nothing",
       run: { try await development(conference) }),
+    PeerCase(
+      peer: "Chromium", transport: "pages", "landline dev, a call is recorded from its page",
+      expected: "begun, paused, ended and played there, from its middle too; axe finds nothing",
+      run: { try await development(recording) }),
   ]
 
   /// A gateway as a developer starts it.
@@ -229,6 +233,31 @@ enum DevelopmentPageCases {
     try await desk.run("wait", ["text": "Nobody is in a conference"])
     for window in windows + [desk] { try await window.close() }
     return "as expected"
+  }
+
+  /// Alice's call is recorded from its page, and heard there.
+  private static func recording(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let alice = try await windows(of: ["alice"], peer, port, process)[0]
+    let call = try await alice.call("+46701234567")
+    try await alice.run("wait", ["text": "^Connected$"])
+    let desk = try await BrowserWindow(peer, port: port) { log(process) }
+    try await desk.run("visit", ["path": "/calls/\(call)"])
+    try await desk.run("press-button", ["button": "Record, and say so"])
+    try await desk.run("wait", ["text": "^recording$"])
+    try await desk.run("press-button", ["button": "Pause"])
+    try await desk.run("wait", ["text": "^recording paused$"])
+    try await desk.run("press-button", ["button": "Go on"])
+    try await desk.run("wait", ["text": "^recording$"])
+    try await desk.run("press-button", ["button": "Stop recording"])
+    try await desk.run("wait", ["text": "^Save$"])
+    let seen = try await desk.run("look", ["name": "call-recorded", "folder": BrowserCase.pictures.path])
+    try require(seen.count("complaints") == 0, "fit to be read: \(seen.texts("complaints"))")
+    let played = try await desk.run("played")
+    try require(played.number("seconds") ?? 0 > 0.2, "it plays to its end: \(played)")
+    try await alice.run("hang-up")
+    _ = try await alice.ended(call)
+    for window in [alice, desk] { try await window.close() }
+    return "\(rounded(played.number("seconds"))) s"
   }
 
   /// Browsers of one machine are people, who find each other on the page.

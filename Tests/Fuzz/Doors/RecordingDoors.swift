@@ -32,13 +32,13 @@ enum RecordingDoors {
     try promise(pieces == whole, "other sound in pieces")
   }
 
-  /// The input as orders and sound: a file that our own writer seals, cut, turned or moved by the orders. It is refused, or
+  /// The input as orders and sound: a file that our own writer seals, cut, turned, moved or closed by the orders. It is refused, or
   /// gives the beginning of the sound; all of it, closed, only where nothing was changed.
   private static func change(_ input: [UInt8]) throws(BrokenPromise) {
     guard input.count >= 6 else { return }
     let key = try promised(key, "no key")
     var writer = try promised(SealedWriter(.wav, channels: 1, key: key, salt: salt), "no writer")
-    let (parts, order) = (Int(input[0] & 7) + 1, input[1] & 3)
+    let (parts, order) = (Int(input[0] & 7) + 1, input[1] % 5)
     let (place, value) = (Int(input[2]) << 8 | Int(input[3]), input[4])
     let sound = Array(input.dropFirst(5).prefix(1024))
     var segments: [[UInt8]] = []
@@ -54,7 +54,12 @@ enum RecordingDoors {
     case 2:
       segments.swapAt(place % parts, Int(value) % parts)
       file = writer.head + segments.flatMap { $0 }
-    default: file.insert(value, at: place % (file.count + 1))
+    case 3: file.insert(value, at: place % (file.count + 1))
+    default:
+      // Ends early, and says that it is the end.
+      segments.removeLast(place % parts)
+      if let last = segments.indices.last, segments[last].count > 4 { segments[last][4] = 1 }
+      file = writer.head + segments.flatMap { $0 }
     }
     guard let reader = try? SealedReader(file, keys: [key]), let found = try? reader.read(from: 0, count: .max) else {
       return try promise(file != whole, "an unchanged file is refused")

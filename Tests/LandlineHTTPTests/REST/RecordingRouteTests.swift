@@ -28,7 +28,7 @@ import Testing
       since: Instant(milliseconds: 1_795_000_000_000),
       participants: [
         RoomReport.Participant(
-          number: 1, call: call.id, from: CallerIdentity(kind: .user, value: "alice"),
+          number: 1, call: call.id, from: CallerIdentity(kind: .user, value: "alice", name: ""),
           since: Instant(milliseconds: 1_795_000_000_000))
       ])
     kit.operations.with {

@@ -244,6 +244,22 @@ class Pages(States):
     async def press_button_(self, person, button):
         await person.page.get_by_role("button", name=button, exact=True).click()
 
+    async def played_(self, person):
+        """Plays the page's recording from its middle, for which a part of the file is asked for."""
+        return await person.page.evaluate(
+            """async () => {
+              const audio = document.querySelector("audio[controls]");
+              audio.muted = true;
+              await audio.play();
+              audio.currentTime = audio.duration / 2;
+              await new Promise((resolve, reject) => {
+                audio.addEventListener("ended", resolve);
+                audio.addEventListener("error", () => reject(new Error(audio.error.message)));
+              });
+              return { seconds: audio.duration };
+            }"""
+        )
+
     async def recorded_(self, person, file):
         heard = await person.page.evaluate("pagesJudge.recorded()")
         samples = numpy.frombuffer(base64.b64decode(heard["samples"]), dtype="<i2")
