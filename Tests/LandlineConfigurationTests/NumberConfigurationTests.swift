@@ -69,6 +69,8 @@ struct NumberConfigurationTests {
               channels: 10
               answer-first: true
               callers: {anonymous: refuse, blocked: ["+4670111", "+1"]}
+              record: wav
+              record-announced: false
 
       """, applications: second)
     let row = try #require(rows.first)
@@ -82,6 +84,7 @@ struct NumberConfigurationTests {
       ])
     #expect(!row.isActive && row.noAnswerStatus == 503 && row.channels == 10 && row.answersFirst)
     #expect(row.callers == InboundNumber.Callers(refusesAnonymous: true, blocked: ["+4670111", "+1"]))
+    #expect(row.recording == RecordingRule(.wav, isAnnounced: false))
     #expect(throws: Never.self) { try row.check() }
   }
 
@@ -97,6 +100,8 @@ struct NumberConfigurationTests {
       ("\"+46850000536\": {user: bob, targets: [{user: eve}]}", 10, 44, "stands beside a target of the number's own"),
       ("\"+46850000536\": {targets: [{ring: 20s}]}", 10, 34, "targets[1]: names 0 targets"),
       ("\"+46850000536\": {user: bob, no-answer: 404}", 10, 46, "404 is none of 408, 480, 486, 503"),
+      ("\"+46850000536\": {user: bob, record: mp3}", 10, 43, "'mp3' is none of wav, opus"),
+      ("\"+46850000536\": {user: bob, record-announced: no}", 10, 53, "there is no 'record': nothing is recorded"),
       ("\"+46850000536\": {user: bob, channels: 0}", 10, 45, "'0' is no whole number from 1 to 10000"),
       ("\"+46850000536\": {user: bob, ring: 4s}", 10, 41, "out of range: 5s to 120s"),
       (

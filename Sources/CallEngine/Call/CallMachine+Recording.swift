@@ -1,5 +1,6 @@
 import AppProtocol
 import CallModel
+import RoutingCore
 
 // MARK: What is said in the call is recorded
 

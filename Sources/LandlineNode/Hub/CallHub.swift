@@ -160,7 +160,7 @@ public final class CallHub: Sendable {
           Dictionary(
             configuration.environments.compactMap { environment in environment.recordings.map { (environment.name, $0) }
             },
-            uniquingKeysWith: { first, _ in first }), on: eventLoop, log: log), on: eventLoop, log: log)
+            uniquingKeysWith: { first, _ in first }), meter: meter, on: eventLoop, log: log), on: eventLoop, log: log)
       let loop = NodeLoop(
         configuration, core: core, wire: wire, errands: errands, verifier: verifier, locator: locator,
         web: web, media: hubMedia, meter: meter, exporter: exporter?.value, journal: journal, inbox: inbox, log: log)
@@ -323,6 +323,7 @@ public final class CallHub: Sendable {
   func measure() async {
     meter.calls(await liveCalls(environment: nil), environments: environmentNames)
     meter.trunks(await trunks())
+    for environment in environments { environment.recordings.map { meter.recordings(environment.name, $0.usage) } }
     if let admission = await perform({ $0.core.admission }) { meter.admission(admission) }
     if let statistics = try? await wire.statistics() { meter.sip(statistics) }
     if let counters = await perform({ $0.core.sipCounters }) { meter.sip(counters) }

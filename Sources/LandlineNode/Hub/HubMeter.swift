@@ -123,6 +123,15 @@ package final class HubMeter: Sendable {
     add(.overloadRefusals, UInt64(gate.refusals), UInt64(before), [])
   }
 
+  func recordings(_ environment: String, _ usage: (bytes: Int64, running: Int)) {
+    metrics.set(.recordings, Double(usage.running), [("environment", environment)])
+    metrics.set(.recordingBytes, Double(usage.bytes), [("environment", environment)])
+  }
+
+  func recordingEnded(_ environment: String, _ state: Recording.State) {
+    metrics.add(.recordingsEnded, 1, [("environment", environment), ("state", state.rawValue)])
+  }
+
   func trunks(_ trunks: [TrunkReport]) {
     for trunk in trunks {
       metrics.set(.trunkUp, trunk.standing == "up" ? 1 : 0, [("trunk", trunk.name)])

@@ -9,13 +9,15 @@ import NIOCore
 final class HubRecordings {
   private let archives: [String: RecordingArchive]
   private let eventLoop: any EventLoop
+  private let meter: HubMeter
   private let log: Logger
   /// The first of each is written to; one behind it begins when the bridge says that the first is over.
   private var writers: [MediaBridge.Identifier: [RecordingWriter]] = [:]
 
   /// - Parameter archives: by environment.
-  init(_ archives: [String: RecordingArchive], on eventLoop: any EventLoop, log: Logger) {
+  init(_ archives: [String: RecordingArchive], meter: HubMeter, on eventLoop: any EventLoop, log: Logger) {
     self.archives = archives
+    self.meter = meter
     self.eventLoop = eventLoop
     self.log = log
   }
@@ -30,11 +32,13 @@ final class HubRecordings {
     func refused(_ state: Recording.State, _ reason: String) -> Bool {
       log.error(
         "a recording cannot begin", metadata: ["recording": "\(recording.id)", "problem": "\(reason)"])
+      meter.recordingEnded(recording.environment, state)
       eventLoop.execute { bound.value(state) }
       return false
     }
     guard let archive = archives[recording.environment] else { return refused(.failed, "nothing is recorded here") }
-    let result = archive.begin(recording) { [eventLoop] recording in
+    let result = archive.begin(recording) { [eventLoop, meter] recording in
+      meter.recordingEnded(recording.environment, recording.state)
       eventLoop.execute { bound.value(recording.state) }
     }
     switch result {

@@ -21,6 +21,9 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case mediaPackets = "landline_media_packets"
   case mediaDropped = "landline_media_dropped_packets"
   case mediaLegs = "landline_media_legs"
+  case recordings = "landline_recordings"
+  case recordingBytes = "landline_recording_bytes"
+  case recordingsEnded = "landline_recordings_ended"
   case httpRequests = "landline_http_requests"
   case httpRequest = "landline_http_request"
   case httpRefusedProofs = "landline_http_refused_proofs"
@@ -37,11 +40,11 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .callsStarted, .callsEnded, .velocityReached, .appMessages, .appRefusedProofs, .ledgerFailures, .sipMessages,
       .sipDropped, .sipRefused, .mediaPackets, .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals,
-      .httpRefusedProofs, .httpThrottledHosts:
+      .httpRefusedProofs, .httpThrottledHosts, .recordingsEnded:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
     case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
-      .admissionOpen:
+      .admissionOpen, .recordings, .recordingBytes:
       .gauge
     }
   }
@@ -71,6 +74,9 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .mediaPackets: "Media packets, by direction."
     case .mediaDropped: "Media packets dropped, by reason."
     case .mediaLegs: "Legs with media ports."
+    case .recordings: "Calls and conferences that are being recorded, by environment."
+    case .recordingBytes: "Bytes that recordings take on the disk, by environment."
+    case .recordingsEnded: "Recordings that are over or could not begin, by environment and state: complete is as it should be."
     case .httpRequests: "HTTP requests, by route, method and status."
     case .httpRequest: "Time to answer an HTTP request, by route."
     case .httpRefusedProofs: "Proofs over HTTP that were refused: wrong keys and signatures."

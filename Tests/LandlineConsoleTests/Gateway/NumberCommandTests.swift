@@ -21,24 +21,24 @@ struct NumberCommandTests {
     let ordered = try await gateway.run([
       "number", "set", "+46850000536", "--sip", "front@pbx.example.com", "--user=eve", "--phone", "+46 70-123 45 67",
       "--ring", "20s", "--channels", "3", "--no-answer", "486", "--answer-first", "--block", "+4670", "--block", "+1",
-      "--refuse-anonymous", "--json",
+      "--refuse-anonymous", "--record", "opus", "--no-record-announced", "--json",
     ])
     #expect(ordered.status == 0, "\(ordered)")
     for part in [
       #""targets":[{"kind":"sip","target":"front@pbx.example.com","ring_seconds":20"#,
       #"{"kind":"user","target":"eve","ring_seconds":20"#,
       #"{"kind":"phone","target":"+46701234567","ring_seconds":20"#,
-      #""no_answer":486,"channels":3,"answer_first":true,"refuse_anonymous":true,"blocked":["+4670","+1"]"#,
+      #""no_answer":486,"channels":3,"answer_first":true,"refuse_anonymous":true,"blocked":["+4670","+1"],"record":"opus","record_announced":false"#,
       #""configured_at":null"#,
     ] { #expect(ordered.output.contains(part), "\(part): \(ordered.output)") }
     let off = try await gateway.run([
       "number", "set", "+46850000536", "--inactive", "--block", "none", "--channels", "any", "--no-answer-first",
-      "--json",
+      "--record", "off", "--json",
     ])
     #expect(
       off.output.contains(#""active":false"#) && off.output.contains(#""target":"eve","ring_seconds":20"#)
         && off.output.contains(
-          #""no_answer":486,"channels":null,"answer_first":false,"refuse_anonymous":true,"blocked":[]"#),
+          #""no_answer":486,"channels":null,"answer_first":false,"refuse_anonymous":true,"blocked":[],"record":null"#),
       "\(off)")
     let shown = try await gateway.run(["number", "show", "+46850000536", "--json"])
     #expect(shown.output == off.output)

@@ -41,7 +41,7 @@ import Testing
       "PUT", Self.path,
       """
       {"application":"key-phone","account":"other","active":false,"no_answer":503,"channels":10,"answer_first":true,
-       "refuse_anonymous":true,"blocked":["+4670","+1"],
+       "refuse_anonymous":true,"blocked":["+4670","+1"],"record":"wav","record_announced":false,
        "targets":[{"kind":"user","target":"bob","ring_seconds":20,"on":["declined"]},{"kind":"phone","target":"+46701234567","on":[]},
                   {"kind":"sip","target":"sip:front@pbx.example.com"}]}
       """)
@@ -57,7 +57,8 @@ import Testing
             .init(.phone(try E164Number("+46701234567")), leadsOn: []),
             .init(.sip(try SIPAddress("front@pbx.example.com"))),
           ], noAnswerStatus: 503, channels: 10, answersFirst: true,
-          callers: .init(refusesAnonymous: true, blocked: ["+4670", "+1"])))
+          callers: .init(refusesAnonymous: true, blocked: ["+4670", "+1"]),
+          recording: RecordingRule(.wav, isAnnounced: false)))
     #expect(try await kit.send("GET", Self.path).body == full.body)
     #expect(try await kit.send("DELETE", Self.path).status == 204)
     #expect(try await kit.send("DELETE", Self.path).code == "number.unknown")
