@@ -34,6 +34,7 @@
   DOCUMENT(records_sqlite, "Sources/RecordsSQLite/RecordsSQLite.docc/RecordsSQLite.md") \
   DOCUMENT(landline_sqlite, "Sources/LandlineSQLite/LandlineSQLite.docc/LandlineSQLite.md") \
   DOCUMENT(ledger_spool, "Sources/LedgerSpool/LedgerSpool.docc/LedgerSpool.md") \
+  DOCUMENT(landline_recording, "Sources/LandlineRecording/LandlineRecording.docc/LandlineRecording.md") \
   DOCUMENT(media_core, "Sources/MediaCore/MediaCore.docc/MediaCore.md") \
   DOCUMENT(number_plan, "Sources/NumberPlan/NumberPlan.docc/NumberPlan.md") \
   DOCUMENT(routing_core, "Sources/RoutingCore/RoutingCore.docc/RoutingCore.md") \
@@ -123,6 +124,9 @@ static const unsigned char landline_sqlite[] = {
 };
 static const unsigned char ledger_spool[] = {
 #embed "../LedgerSpool/LedgerSpool.docc/LedgerSpool.md"
+};
+static const unsigned char landline_recording[] = {
+#embed "../LandlineRecording/LandlineRecording.docc/LandlineRecording.md"
 };
 static const unsigned char media_core[] = {
 #embed "../MediaCore/MediaCore.docc/MediaCore.md"

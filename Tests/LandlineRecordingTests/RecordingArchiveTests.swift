@@ -74,7 +74,8 @@ struct RecordingArchiveTests {
           try Data(contentsOf: first.folder.url, in: first.file(id)).count > max(before.count, 32) ? true : nil
         }
       }
-      writer.append(stereo(milliseconds: 600, from: 3000))
+      // Not enough for a segment.
+      writer.append(stereo(milliseconds: 400, from: 3000))
       begun.append(Archive.recording(id, format))
     }
     // In the middle of a segment, as a kill may leave it.
@@ -91,7 +92,7 @@ struct RecordingArchiveTests {
     let rows = Dictionary(uniqueKeysWithValues: second.rows.rows.map { ($0.id.text, $0) })
     #expect(rows["wav"]?.state == .interrupted && rows["wav"]?.milliseconds == 3000)
     #expect(rows["opus"]?.state == .interrupted)
-    // The encoder and the page of Ogg hold some of the last second.
+    // The encoder and the page of Ogg hold some of the last half a second.
     #expect((2900...3000).contains(rows["opus"]?.milliseconds ?? 0), "\(rows["opus"]?.milliseconds ?? 0) ms")
     #expect(rows["gone"]?.state == .interrupted && rows["gone"]?.bytes == 0)
     #expect(rows["done"] == done)

@@ -188,6 +188,11 @@ enum OpenAPIDocument {
     case .file(let types):
       responses.append(("200", described("Done.", .members(types.map(typed)))))
       responses.append(("304", described("As in If-None-Match.", nil)))
+    case .sound(let types):
+      for (status, text) in [("200", "All of it."), ("206", "The range that was asked for, or its beginning.")] {
+        responses.append((status, described(text, .members(types.map(typed)))))
+      }
+      responses.append(("416", described("The range begins behind the end.", nil)))
     case .nothing(let status): responses.append((String(status), described("Done.", nil)))
     case .webSocket: responses.append(("101", described("A WebSocket with sub-protocol landline.v1.", nil)))
     }

@@ -39,6 +39,8 @@ struct RESTRoute: Sendable {
     case text(Int, String)
     /// 200 with one of these types, or 304 where the asker has it already.
     case file([String])
+    /// 200 with all of it, 206 with a part, or 416: a sound of one of these types.
+    case sound([String])
     case nothing(Int)
     /// 101.
     case webSocket

@@ -95,7 +95,7 @@ extension RESTService {
       RESTRoute(
         method: "GET", path: "/v1/recordings/{id}/sound", id: "getRecordingSound",
         summary: "The sound of a recording that is over, as a file; a range of it where one is asked for",
-        success: .text(200, RecordingFormat.wav.mediaType), otherTypes: [RecordingFormat.opus.mediaType],
+        success: .sound(RecordingFormat.allCases.map(\.mediaType)),
         problems: [.recordingUnknown, .recordingRunning, .recordingUnreadable, .storeUnavailable],
         handle: recordingSound
       ),
@@ -173,6 +173,7 @@ extension RESTService {
         }
         guard case .bytes(let first, let last) = range else {
           answer.status = 416
+          answer.mediaType = nil
           answer.headers.append(("Content-Range", "bytes */\(sound.byteCount)"))
           return answer
         }

@@ -31,14 +31,15 @@ extension MediaBridge {
     nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
   }
 
-  /// Each leg that hears and is heard is recorded in its channel.
+  /// Each leg that hears and is heard is recorded in its channel: the calling side on the left. Whoever takes the place of
+  /// another, as after a transfer, has the channel that is left.
   func shareRecorder() {
-    let lowest = legs.first { !$0.isApart }
-    let isPair = legs.count(where: { !$0.isApart }) > 1
-    for leg in legs {
-      // One that is alone has the place that it has beside the other.
-      let isLeft = leg.id == .near || isPair && leg === lowest
-      leg.record(leg.isApart ? nil : recorder, on: isLeft ? .left : .right)
+    for leg in legs where leg.isApart || recorder == nil { leg.endRecording() }
+    guard let recorder else { return }
+    for leg in legs where !leg.isApart && leg.recordingChannel == nil {
+      let other = legs.first { $0 !== leg && !$0.isApart }?.recordingChannel
+      let own: WAVRecorder.Channel = leg.id == .near ? .left : .right
+      leg.record(recorder, on: other.map { $0 == .left ? .right : .left } ?? own)
     }
   }
 

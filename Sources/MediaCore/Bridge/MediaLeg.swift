@@ -94,11 +94,21 @@ final class MediaLeg {
     if configuration.detectsTones { tap = SoundTap(id, detectsTones: true, workspace: workspace) }
   }
 
-  /// Records what comes in, from now on or no more.
-  func record(_ recorder: WAVRecorder?, on channel: WAVRecorder.Channel) {
-    if tap == nil, recorder != nil { tap = SoundTap(id, detectsTones: false, workspace: workspace) }
-    tap?.record(recorder, on: channel)
-    if recorder == nil, !configuration.detectsTones { tap = nil }
+  /// Where it is recorded; `nil`: it is not.
+  private(set) var recordingChannel: WAVRecorder.Channel?
+
+  /// Records what comes in from now on.
+  func record(_ recorder: WAVRecorder, on channel: WAVRecorder.Channel) {
+    let tap = self.tap ?? SoundTap(id, detectsTones: false, workspace: workspace)
+    self.tap = tap
+    tap.record(recorder, on: channel)
+    recordingChannel = channel
+  }
+
+  func endRecording() {
+    tap?.endRecording()
+    recordingChannel = nil
+    if !configuration.detectsTones { tap = nil }
   }
 
   /// Packets of sound that were made good from any copy.

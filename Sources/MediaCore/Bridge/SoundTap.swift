@@ -23,11 +23,13 @@ final class SoundTap {
     detector = detectsTones ? DTMFDetector(samplingRate: SoundTap.samplingRate) : nil
   }
 
-  /// Records what comes, from now on or no more.
-  func record(_ recorder: WAVRecorder?, on channel: WAVRecorder.Channel) {
+  /// Records what comes from now on.
+  func record(_ recorder: WAVRecorder, on channel: WAVRecorder.Channel) {
     self.channel = channel
     self.recorder = recorder
   }
+
+  func endRecording() { recorder = nil }
 
   var isRecording: Bool { recorder != nil }
 

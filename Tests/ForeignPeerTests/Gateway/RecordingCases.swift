@@ -1,3 +1,4 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import Foundation

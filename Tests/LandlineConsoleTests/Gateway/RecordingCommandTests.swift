@@ -46,7 +46,7 @@ struct RecordingCommandTests {
       .first
     #expect((100_000...300_000).contains(size ?? 0), "\(done)")
     #expect(!done.output.contains("gone.wav"), "\(done)")
-    for word in ["recorded already", "the file is there already", "recording.unknown"] {
+    for word in ["recorded already", "the file is there already", "no recording has that id"] {
       #expect(done.diagnostics.contains(word), "\(word): \(done)")
     }
   }
@@ -67,8 +67,8 @@ struct RecordingCommandTests {
   @Test(
     "what is wrong is named, with its exit status",
     arguments: [
-      (["start", "conf:empty"], "conference.unknown"), (["save", "none"], "recording.unknown"),
-      (["delete", "none"], "recording.unknown"), (["stop", "conf:"], "conference"),
+      (["start", "conf:empty"], "nobody is in a conference"), (["save", "none"], "no recording has that id"),
+      (["delete", "none"], "no recording has that id"), (["stop", "conf:"], "conference"),
     ])
   func wrong(_ arguments: [String], _ words: String) async throws {
     let gateway = try await GatewayProcess.dev()

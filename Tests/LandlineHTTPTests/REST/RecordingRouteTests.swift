@@ -90,7 +90,7 @@ import Testing
       try await kit.send("POST", "/v1/live-calls/call-9/recording", "{}", key: "k-2").code == "call.unknown")
     #expect(
       try await kit.send("POST", "/v1/conferences/other/recording", "{}", key: "k-3").code == "conference.unknown")
-    #expect(try await kit.send("PATCH", Self.ofCall, "{}").code == "body.missing")
+    #expect(try await kit.send("PATCH", Self.ofCall, "{}").code == "body.missingMember")
     kit.recordings.with { $0.shortage = "recordings have no room left" }
     let full = try await kit.send("POST", Self.ofCall, "{}", key: "k-4")
     #expect(full.code == "gw.recording" && full.text.contains("no room left"), "\(full)")
@@ -109,13 +109,13 @@ import Testing
     #expect(try await ids("") == ["recording-3", "recording-2", "recording-1"])
     #expect(try await ids("?call=call-1") == ["recording-1"])
     #expect(try await ids("?account=other") == ["recording-2"])
-    #expect(try await ids("", as: "acme") == ["recording-3", "recording-1"])
+    #expect(try await ids("", as: "owner") == ["recording-3", "recording-1"])
     let page = try await kit.send("GET", "/v1/recordings?limit=2")
     #expect(page.tree["next"] == .string("recording-2") && page.headers["link"]?.contains("cursor=recording-2") == true)
     #expect(try await ids("?limit=2&cursor=recording-2") == ["recording-1"])
-    #expect(try await kit.send("GET", "/v1/recordings?account=nobody").code == "account.unknown")
+    #expect(try await kit.send("GET", "/v1/recordings?account=nobody").code == "ledger.unknownAccount")
     #expect(try await kit.send("GET", "/v1/recordings/recording-3").tree["duration_ms"] == .integer(2_000))
-    #expect(try await kit.send("GET", "/v1/recordings/recording-2", as: "acme").code == "recording.unknown")
+    #expect(try await kit.send("GET", "/v1/recordings/recording-2", as: "owner").code == "recording.unknown")
     await kit.close()
   }
 
@@ -146,8 +146,8 @@ import Testing
     let kit = try await Self.kit()
     kit.recordings.with { $0.rows = [Self.row(1), Self.row(2, "other"), Self.row(3, "acme", .running)] }
     #expect(try await kit.send("DELETE", "/v1/recordings/recording-3").code == "recording.running")
-    #expect(try await kit.send("DELETE", "/v1/recordings/recording-2", as: "acme").code == "recording.unknown")
-    #expect(try await kit.send("DELETE", "/v1/recordings/recording-1", as: "acme").status == 204)
+    #expect(try await kit.send("DELETE", "/v1/recordings/recording-2", as: "owner").code == "recording.unknown")
+    #expect(try await kit.send("DELETE", "/v1/recordings/recording-1", as: "owner").status == 204)
     #expect(try await kit.send("GET", "/v1/recordings/recording-1").code == "recording.unknown")
     await kit.close()
   }

@@ -187,6 +187,27 @@ import Testing
     #expect(Sound.level(near[range(100..<1_900)]) > 4_000 && Sound.level(far[range(1_100..<1_900)]) > 4_000)
   }
 
+  /// The near phone is put through and leaves; the third one talks with the far phone from there on.
+  @Test func whoTakesAPlaceHasItsChannel() throws {
+    let stage = try Stage(.pcmu, .pcmu)
+    let third = LegID(2)
+    try stage.harness.addPhoneApart(third, .pcmu)
+    stage.harness.command(.record(.sound))
+    stage.hum(milliseconds: 1_000)
+    stage.harness.command(.detach(.near))
+    stage.harness.command(.join(third))
+    for _ in 0..<50 {
+      stage.harness.send(third, [UInt8](repeating: 0x10, count: 160), ticks: 160)
+      stage.send(.far)
+      stage.harness.advance(milliseconds: 20)
+    }
+    stage.harness.command(.record(nil))
+    let (left, right) = stage.recorded
+    #expect(strength(440, left[range(100..<900)]) > 6_500 && strength(1_000, left[range(0..<1_990)]) < 80)
+    #expect(strength(1_000, right[range(1_100..<1_900)]) > 6_000, "whoever stays has its own channel")
+    #expect(left[range(1_100..<1_900)].allSatisfy { $0 != 0 }, "and the new one the other")
+  }
+
   @Test func whoIsInARoomIsRecorded() throws {
     let stage = try Stage(.pcmu, .opus)
     stage.harness.command(.record(.sound))
