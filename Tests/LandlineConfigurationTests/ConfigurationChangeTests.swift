@@ -146,7 +146,7 @@ struct ConfigurationMutationTests {
     ].map { Array($0.utf8) }
     var random = Seeded(state: seed &* 0x9E37_79B9_7F4A_7C15)
     var (read, refused) = (0, 0)
-    for _ in 0..<250 {
+    for _ in 0..<500 {
       var bytes = Array(example.utf8)
       for _ in 0...Int.random(in: 0...3, using: &random) {
         let place = Int.random(in: 0..<bytes.count, using: &random)

@@ -68,7 +68,7 @@ struct RecordingCommandTests {
     "what is wrong is named, with its exit status",
     arguments: [
       (["start", "conf:empty"], "nobody is in a conference"), (["save", "none"], "no recording has that id"),
-      (["delete", "none"], "no recording has that id"), (["stop", "conf:"], "conference"),
+      (["delete", "none"], "no recording has that id"), (["stop", "conf:"], "CONFERENCE"),
     ])
   func wrong(_ arguments: [String], _ words: String) async throws {
     let gateway = try await GatewayProcess.dev()

@@ -113,7 +113,7 @@ import Testing
     let page = try await kit.send("GET", "/v1/recordings?limit=2")
     #expect(page.tree["next"] == .string("recording-2") && page.headers["link"]?.contains("cursor=recording-2") == true)
     #expect(try await ids("?limit=2&cursor=recording-2") == ["recording-1"])
-    #expect(try await kit.send("GET", "/v1/recordings?account=nobody").code == "ledger.unknownAccount")
+    #expect(try await kit.send("GET", "/v1/recordings?account=other", as: "owner").code == "ledger.unknownAccount")
     #expect(try await kit.send("GET", "/v1/recordings/recording-3").tree["duration_ms"] == .integer(2_000))
     #expect(try await kit.send("GET", "/v1/recordings/recording-2", as: "owner").code == "recording.unknown")
     await kit.close()
