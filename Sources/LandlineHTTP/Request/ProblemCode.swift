@@ -106,7 +106,8 @@ package struct ProblemCode: Hashable, Sendable {
   static let recordingRunning = ProblemCode(
     "recording.running", 409, "The recording is not over", fix: "end it first, or wait for its call to end")
   static let recordingUnreadable = ProblemCode(
-    "recording.unreadable", 500, "The sound of the recording cannot be read", fix: "tell the operator: the log says why")
+    "recording.unreadable", 500, "The sound of the recording cannot be read", fix: "tell the operator: the log says why"
+  )
   static let inboundCallsExhausted = ProblemCode(
     "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
     isRetryable: true)

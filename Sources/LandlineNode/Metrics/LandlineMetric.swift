@@ -76,7 +76,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .mediaLegs: "Legs with media ports."
     case .recordings: "Calls and conferences that are being recorded, by environment."
     case .recordingBytes: "Bytes that recordings take on the disk, by environment."
-    case .recordingsEnded: "Recordings that are over or could not begin, by environment and state: complete is as it should be."
+    case .recordingsEnded: "Recordings that are over or could not begin, by environment and state."
     case .httpRequests: "HTTP requests, by route, method and status."
     case .httpRequest: "Time to answer an HTTP request, by route."
     case .httpRefusedProofs: "Proofs over HTTP that were refused: wrong keys and signatures."

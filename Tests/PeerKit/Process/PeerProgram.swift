@@ -2,7 +2,8 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx, ffmpeg, ffprobe
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx
+  case ffmpeg, ffprobe
   case firefox = "firefox-esr"
   case linphone = "linphone-daemon"
 
