@@ -26,11 +26,14 @@ public struct RunningRecording: Hashable, Sendable {
   public var format: RecordingFormat
   public var startedAt: Instant
   public var isPaused = false
+  /// Whether a voice says so to all who are recorded, and to whoever comes later.
+  public var isAnnounced: Bool
 
-  public init(id: RecordingID, format: RecordingFormat, startedAt: Instant) {
+  public init(id: RecordingID, format: RecordingFormat, startedAt: Instant, isAnnounced: Bool = false) {
     self.id = id
     self.format = format
     self.startedAt = startedAt
+    self.isAnnounced = isAnnounced
   }
 }
 

@@ -100,6 +100,17 @@ import Testing
     #expect(bench.records.first?.story.contains { $0.text == "the rule of trunk carrier-1 has it recorded" } == true)
   }
 
+  @Test("a call for help is recorded by a rule, and nothing takes the place of what is said in it")
+  func emergency() throws {
+    let carrier = try Scene.trunk("carrier-1", host: 0xC633_6401, recording: RecordingRule(.wav))
+    let bench = try Bench(try Scene.configuration([carrier]))
+    let call = try #require(bench.place("112"))
+    try bench.answer()
+    bench.secured(call)
+    #expect(bench.ladder().contains("media record wav"))
+    #expect(!bench.ladder().contains { $0.hasPrefix("media say") })
+  }
+
   @Test("a number's rule has its calls recorded, and says nothing where it is to be quiet")
   func numberRule() throws {
     let bench = try Bench()
@@ -157,6 +168,13 @@ import Testing
     let running = try #require(bench.engine.room(key)?.recording)
     #expect(order(.pause(true)) == nil && bench.engine.room(key)?.recording?.isPaused == true)
     #expect(told() == ["record room 1 wav", "media say near recorded", "pause recording of room"])
+    bench.session = SessionID(2)
+    let late = try #require(bench.place("weekly", kind: .conference))
+    bench.pass(milliseconds: 50)
+    bench.secured(late)
+    #expect(told().last == "media say near recorded", "whoever comes later hears it too")
+    bench.request(.hangUp(late))
+    bench.session = SessionID(1)
     bench.feed(.roomRecordingEnded(key, running.id, .failed))
     #expect(bench.engine.room(key)?.recording == nil && bench.engine.call(call) != nil)
     #expect(told().last == "end recording of room")

@@ -25,19 +25,21 @@ extension CallMachine {
   /// The called side has answered.
   func recordByRule() {
     guard let (name, rule) = recordingRule else { return }
-    _ = beginRecording(rule.format, isAnnounced: false, by: name)
+    _ = beginRecording(rule.format, isAnnounced: rule.isAnnounced, by: name)
   }
 
-  /// Sound can flow: what a rule has recorded since the answer is announced.
-  func announceRecordingByRule() {
-    if snapshot.recording != nil, recordingRule?.rule.isAnnounced ?? false { announceRecording() }
+  /// Sound can flow: a recording that began before, of the call or of its conference, is announced now.
+  func announceRunningRecording() {
+    if snapshot.recording?.isAnnounced ?? false { announceRecording() }
+    if let room = roomKey, context.rooms.report(room)?.recording?.isAnnounced ?? false { announceRecordingInRoom() }
   }
 
   private func beginRecording(_ format: RecordingFormat, isAnnounced: Bool, by actor: String) -> CallFailure? {
     guard roomPlace == nil else { return refused("it is a call in a conference, which is recorded as a whole") }
     guard snapshot.recording == nil else { return refused("it is recorded already") }
     let running = RunningRecording(
-      id: RecordingID(unchecked: context.newCallID().text), format: format, startedAt: context.clock)
+      id: RecordingID(unchecked: context.newCallID().text), format: format, startedAt: context.clock,
+      isAnnounced: isAnnounced)
     snapshot.recording = running
     note("\(actor) has it recorded")
     order(
@@ -45,14 +47,16 @@ extension CallMachine {
         Recording(
           id: running.id, subject: .call(id), environment: payer.environment, account: payer.account, format: format,
           startedAt: running.startedAt)))
-    if isAnnounced { announceRecording() }
+    // Nobody would hear it before sound flows.
+    if isAnnounced, snapshot.state == .established { announceRecording() }
     changed()
     return nil
   }
 
-  /// To all who hear, and have nothing else to listen to: a number of the gateway's own goes on with its words.
+  /// To all who hear, and have nothing else to listen to: a number of the gateway's own goes on with its words. Nothing takes
+  /// the place of what is said in a call for help.
   private func announceRecording() {
-    guard legs.allSatisfy({ $0.prompt == nil }) else { return }
+    guard !isEmergency, legs.allSatisfy({ $0.prompt == nil }) else { return }
     for side in CallSide.allCases where self[side.leg].needs != nil && !snapshot.onHold.contains(side) {
       order(.say(media(of: side.leg), [.recorded]))
     }

@@ -314,7 +314,7 @@ extension CallMachine {
     case .echo: order(.echo(.near))
     case nil: break
     }
-    announceRecordingByRule()
+    announceRunningRecording()
   }
 
   /// Tells the app when its credit ends, and when it no longer does.

@@ -42,7 +42,8 @@ extension CallEngine {
     switch order {
     case .begin(let format, let isAnnounced):
       let running = RunningRecording(
-        id: RecordingID(unchecked: context.newCallID().text), format: format, startedAt: context.clock)
+        id: RecordingID(unchecked: context.newCallID().text), format: format, startedAt: context.clock,
+        isAnnounced: isAnnounced)
       guard let number = context.rooms.record(room, { $0 = running }) else { return }
       let recording = Recording(
         id: running.id, subject: .conference(application: room.application, room.conference),

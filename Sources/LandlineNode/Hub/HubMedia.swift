@@ -88,6 +88,8 @@ final class HubMedia {
     nextBridge += 1
     let loop = loops[Int(number % UInt64(loops.count))]
     guard recordings.begin(recording, from: bridge, ended: ended) else { return }
+    // Of a conference of the same id that has ended, and whose last word is on its way.
+    roomRecorders.removeValue(forKey: room).map { _ = $0.loop.close($0.bridge) }
     roomRecorders[room] = (loop, bridge)
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let isTaken = loop.open(bridge, [:]) { result in
