@@ -99,7 +99,8 @@ public protocol RecordingLibrary: Sendable {
   /// - Throws: what is wrong with the file, in words for an operator.
   func sound(of recording: Recording) throws -> any RecordingSound
   /// Deletes row and sound.
-  /// - Returns: `false` where there is no such recording, or it is running.
+  /// - Returns: `false` where there is no such recording.
+  /// - Throws: where it is running, and what the store throws.
   func remove(_ id: RecordingID) async throws -> Bool
 }
 

@@ -257,8 +257,8 @@ public enum MediaCommand: Sendable {
   /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
   case echo(LegID, dropping: Int)
   /// Record both legs, or the only one there is, as sound of two channels, which is told in pieces by
-  /// ``MediaEvent/recorded(_:)``: the near leg on the left, or of two others the one with the lower ``LegID``. A muted leg
-  /// is silent in it. `nil` ends it, and the recording of a room. Nothing happens while something is recorded.
+  /// ``MediaEvent/recorded(_:)``: the near leg on the left, and whoever takes the place of another where that one was. A muted
+  /// leg is silent in it. `nil` ends it, and the recording of a room. Nothing happens while something is recorded.
   case record(WAVRecorder.Form?)
   /// Record what is heard in a room, its tones as well, as frames of one channel at ``RecordingEncoder/samplingRate``. For
   /// a bridge without legs: refused by ``MediaEvent/recordingEnded(_:)`` where there are any, where nobody is in the room,

@@ -23,7 +23,7 @@ public enum MediaEvent: Hashable, Sendable {
   case statistics(LegID, MediaStatistics)
   /// The prompt that was asked for is over, by itself or by another command.
   case promptEnded(LegID, finished: Bool)
-  /// Bytes to append to the file of the recording; told once a second.
+  /// Bytes to append to the file of the recording; told five times a second.
   case recorded([UInt8])
   /// The recording is over, or could not begin; the head of a file is to be patched. Told within a second of the end of a
   /// room that is recorded.

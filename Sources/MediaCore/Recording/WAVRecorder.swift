@@ -13,7 +13,7 @@ public final class WAVRecorder {
     public let bytes: [UInt8]
   }
 
-  /// Where a leg is heard; of two legs the one with the lower ``LegID`` is on the left.
+  /// Where a leg is heard: the near leg on the left, and whoever takes the place of another where that one was.
   public enum Channel: Sendable { case left, right }
 
   /// Seconds recorded at most: four hours.
