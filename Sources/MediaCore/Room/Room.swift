@@ -30,6 +30,8 @@ final class Room {
   private var shared: ContiguousArray<RoomEncoding> = []
   private var speaker = ActiveSpeaker<UInt64>()
   private var chime = RoomChime()
+  /// What is played to all; `nil`: nothing.
+  private var voice: RoomVoice?
   private var noise: ComfortNoise
   /// That of this frame.
   private var isNoiseMade = false
@@ -111,6 +113,11 @@ final class Room {
     if chime.fill(scratch.chime, count: sum.count, samplingRate: samplingRate, at: frame) {
       sum.add(scratch.chime, .whole)
     }
+    if voice?.fill(scratch.voice, count: sum.count, samplingRate: samplingRate) ?? false {
+      sum.add(scratch.voice, .whole)
+    } else {
+      voice = nil
+    }
     // What fades of those who left is heard as well.
     let voices = sum.voices + (lastSample == 0 ? 0 : 1)
     lastSample = 0
@@ -131,6 +138,9 @@ final class Room {
       shared.removeAll { frame - $0.lastUsed > Room.unusedFrames }
     }
   }
+
+  /// Plays a sound to all, in place of one that is played already; `nil` ends it.
+  func play(_ sound: PlayableSound?) { voice = sound.map { RoomVoice($0) } }
 
   /// Legs whose bridge is gone without a word.
   private func removeGone() {
