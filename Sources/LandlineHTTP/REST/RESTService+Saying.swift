@@ -61,13 +61,15 @@ extension RESTService {
 
   private func say(in place: SayingPlace, _ call: RESTCall) async throws -> RESTAnswer {
     guard let principal = call.principal else { throw RESTService.unknownConference }
-    switch await operations.say(try words(call), in: place, by: principal.actor) {
+    let words = try words(call)
+    let member = if case .text = words { "text" } else { "sound" }
+    switch await operations.say(words, in: place, by: principal.actor) {
     case .said(let milliseconds): return .json(200, .members([("duration_ms", .integer(milliseconds))]))
     case .unknown: throw RESTService.unknownConference
     case .refused(let failure): throw Problem(failure)
     case .unusable(let problem):
       switch problem.kind {
-      case .invalid: throw RESTBody.invalid(call.body.has("text") ? "text" : "sound", problem.problem, fix: problem.fix)
+      case .invalid: throw RESTBody.invalid(member, problem.problem, fix: problem.fix)
       case .missing: throw Problem(.soundUnknown, problem.problem, fix: problem.fix)
       // Paths are the operator's, who finds them in the log.
       case .failed: throw Problem(.soundFailed, "it cannot be read or spoken")
