@@ -5,7 +5,8 @@ import NodeCore
 extension RESTService {
   private static let wordMembers: [RESTRoute.Member] = [
     .init(name: "text", kind: .text, description: "What a voice says, at most 500 characters."),
-    .init(name: "sound", kind: .text, description: "In its place: a file of the environment's folder, without its ending."),
+    .init(
+      name: "sound", kind: .text, description: "In its place: a file of the environment's folder, without its ending."),
   ]
   private static let sides = CallSide.allCases.map(\.rawValue).joined(separator: " or ")
   private static let problems: [ProblemCode] = [

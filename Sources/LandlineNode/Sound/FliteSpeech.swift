@@ -24,11 +24,13 @@ package final class FliteSpeech: SpeechDriver {
   }
 
   package func speech(_ text: SpokenText) async throws -> PlayableSound {
-    guard running.withLock({ count in
-      guard count < FliteSpeech.maximumAtOnce else { return false }
-      count += 1
-      return true
-    }) else { throw SpeechFailure("\(FliteSpeech.maximumAtOnce) texts are being spoken") }
+    guard
+      running.withLock({ count in
+        guard count < FliteSpeech.maximumAtOnce else { return false }
+        count += 1
+        return true
+      })
+    else { throw SpeechFailure("\(FliteSpeech.maximumAtOnce) texts are being spoken") }
     defer { running.withLock { $0 -= 1 } }
     let path = path
     return try await withCheckedThrowingContinuation { continuation in

@@ -49,7 +49,9 @@ package final class SoundShelf: Sendable {
 
   private func file(_ name: String) throws(SoundProblem) -> PlayableSound {
     // A name is no path.
-    let letters = name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x5F }
+    let letters = name.utf8.allSatisfy {
+      (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x5F
+    }
     guard (1...64).contains(name.utf8.count), letters else {
       throw SoundProblem(.invalid, "no name of a sound", fix: "1 to 64 of a-z, 0-9, - and _, without an ending")
     }
@@ -63,8 +65,11 @@ package final class SoundShelf: Sendable {
     let facts = try? FileManager.default.attributesOfItem(atPath: path)
     let changedAt = facts?[.modificationDate] as? Date ?? .distantPast
     if let sound = known.withLock({ $0.first { $0.name == name && $0.changedAt == changedAt }?.sound }) { return sound }
-    guard (facts?[.size] as? Int ?? .max) <= SoundShelf.maximumBytes, let bytes = FileManager.default.contents(atPath: path)
-    else { throw SoundProblem(.failed, "\(path) cannot be read", fix: "a file of at most \(SoundShelf.maximumBytes) bytes") }
+    guard (facts?[.size] as? Int ?? .max) <= SoundShelf.maximumBytes,
+      let bytes = FileManager.default.contents(atPath: path)
+    else {
+      throw SoundProblem(.failed, "\(path) cannot be read", fix: "a file of at most \(SoundShelf.maximumBytes) bytes")
+    }
     let sound: PlayableSound
     do throws(PlayableSound.Failure) { sound = try PlayableSound(file: Array(bytes)) } catch {
       throw SoundProblem(.failed, "\(path): \(error)", fix: "a WAV file of 16 bits, or Opus in Ogg in one channel")

@@ -16,7 +16,9 @@ package struct SpokenText: Hashable, Sendable {
   /// - Returns: `nil` for what is empty, too long, or holds what cannot be spoken.
   package init?(_ text: String) {
     guard (1...SpokenText.maximumCharacters).contains(text.unicodeScalars.count),
-      text.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control }),
+      text.unicodeScalars.allSatisfy({
+        !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+      }),
       text.contains(where: { $0.isLetter || $0.isNumber })
     else { return nil }
     self.text = text

@@ -1,5 +1,4 @@
-public import SDPCore
-import Synchronization
+import SDPCore
 
 /// A sound that is read once and played as often as wanted, to legs and in rooms; shared by all threads.
 ///
@@ -44,7 +43,9 @@ public final class PlayableSound: Sendable {
       do { file = try bytes.withUnsafeBytes { (bytes) throws(OggOpus.Failure) in try OggOpus(bytes) } } catch {
         throw .file("no mono Ogg Opus file that can be read: \(error)")
       }
-      do { try self.init(try PromptLibrary.decode(file, Room.wideRate), samplingRate: Room.wideRate) } catch let problem as Failure {
+      do { try self.init(try PromptLibrary.decode(file, Room.wideRate), samplingRate: Room.wideRate) } catch let problem
+        as Failure
+      {
         throw problem
       } catch {
         throw .memory

@@ -16,9 +16,11 @@ import Testing
   }
 
   @Test func filesAreReadByTheirFirstBytes() throws {
-    let wav = RecordingEncoder.wavHead(channels: 1, dataSize: 32_000) + Self.tone(440, milliseconds: 1_000).flatMap {
-      [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
-    }
+    let wav =
+      RecordingEncoder.wavHead(channels: 1, dataSize: 32_000)
+      + Self.tone(440, milliseconds: 1_000).flatMap {
+        [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
+      }
     #expect(try PlayableSound(file: wav).milliseconds == 1_000)
     let opus = Array(PromptLibrary.opusFile(.goodbye))
     #expect(try (500...2_000).contains(PlayableSound(file: opus).milliseconds))
