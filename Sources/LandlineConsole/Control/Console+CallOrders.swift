@@ -55,12 +55,12 @@ extension Console {
   }
 
   /// Has something said to a side, or both; without words ends what is said.
-  package func callsSay(_ call: String, to side: String?, _ words: SayingOptions, _ gateway: RecordingGateway)
-    async throws -> Answer
-  {
-    let id = try await callID(call, control: gateway.control, environment: gateway.environment)
-    let path = "/v1/live-calls/\(id)/say" + query(["environment": gateway.environment])
-    return try await say(path, of: id.text, words, side: side, gateway.control)
+  package func callsSay(
+    _ call: String, to side: String?, _ words: SayingOptions, control: String?, environment name: String?
+  ) async throws -> Answer {
+    let id = try await callID(call, control: control, environment: name)
+    let path = "/v1/live-calls/\(id)/say" + query(["environment": name])
+    return try await say(path, of: id.text, words, side: side, control)
   }
 
   /// Has something said to all of a conference; without words ends what is said.

@@ -31,6 +31,9 @@ public final class PlayableSound: Sendable {
   /// Longest, so that its packets take a few megabytes at most.
   public static let maximumMilliseconds = 120_000
 
+  /// Hz of the two that a room may have.
+  static let wideRate = 16_000
+  static let narrowRate = 8_000
   /// What a room mixes, at each of its rates.
   let wide: [Int16]
   let narrow: [Int16]
@@ -43,7 +46,9 @@ public final class PlayableSound: Sendable {
       do { file = try bytes.withUnsafeBytes { (bytes) throws(OggOpus.Failure) in try OggOpus(bytes) } } catch {
         throw .file("no mono Ogg Opus file that can be read: \(error)")
       }
-      do { try self.init(try PromptLibrary.decode(file, Room.wideRate), samplingRate: Room.wideRate) } catch let problem
+      do {
+        try self.init(try PromptLibrary.decode(file, PlayableSound.wideRate), samplingRate: PlayableSound.wideRate)
+      } catch let problem
         as Failure
       {
         throw problem
@@ -62,17 +67,17 @@ public final class PlayableSound: Sendable {
     guard samplingRate > 0, samples.count / samplingRate * 1000 <= PlayableSound.maximumMilliseconds else {
       throw .length(samples.count / max(samplingRate, 1) * 1000)
     }
-    guard let wide = SoundResampler.convert(samples, from: samplingRate, to: Room.wideRate),
-      let narrow = SoundResampler.convert(wide, from: Room.wideRate, to: Room.narrowRate)
+    guard let wide = SoundResampler.convert(samples, from: samplingRate, to: PlayableSound.wideRate),
+      let narrow = SoundResampler.convert(wide, from: PlayableSound.wideRate, to: PlayableSound.narrowRate)
     else { throw .samplingRate(samplingRate) }
     self.wide = wide
     self.narrow = narrow
     var recordings: [AudioCodec: PromptRecording] = [:]
     for codec in AudioCodec.allCases {
-      let rate = codec.samplingRate == Room.narrowRate ? Room.narrowRate : Room.wideRate
+      let rate = codec.samplingRate == PlayableSound.narrowRate ? PlayableSound.narrowRate : PlayableSound.wideRate
       do throws(CodecFailure) {
         recordings[codec] = PromptRecording(
-          try PromptLibrary.encode(rate == Room.narrowRate ? narrow : wide, rate, codec))
+          try PromptLibrary.encode(rate == PlayableSound.narrowRate ? narrow : wide, rate, codec))
       } catch {
         throw .memory
       }
@@ -80,7 +85,7 @@ public final class PlayableSound: Sendable {
     self.recordings = recordings
   }
 
-  public var milliseconds: Int { wide.count * 1000 / Room.wideRate }
+  public var milliseconds: Int { wide.count * 1000 / PlayableSound.wideRate }
 
   /// Its packets, 20 ms each.
   func recording(_ codec: AudioCodec) -> PromptRecording { recordings[codec] ?? PromptRecording([]) }

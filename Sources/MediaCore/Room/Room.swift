@@ -11,8 +11,8 @@ import SecureTransport
 /// A leg that begins to speak goes on with a copy of the encoder that it was sent from, and comes back to it when both
 /// have encoded the same for a while: its peer's decoder hears no seam.
 final class Room {
-  static let wideRate = 16_000
-  static let narrowRate = 8_000
+  static let wideRate = PlayableSound.wideRate
+  static let narrowRate = PlayableSound.narrowRate
   /// Seats at most; whoever comes then is refused.
   static let maximumSeats = 1_000
   /// Forms of packets that are made for many legs at a time; a leg that would need one more has its own.

@@ -44,7 +44,9 @@ extension CallsCommand {
 
     func run() async throws {
       try await common.console {
-        try await $0.callsSay(id, to: side?.rawValue, words.options, common.recordings)
+        try await $0.callsSay(
+          id, to: side?.rawValue, words.options, control: common.gateway.control,
+          environment: common.gateway.environment)
       }
     }
   }

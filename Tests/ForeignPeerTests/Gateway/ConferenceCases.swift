@@ -38,7 +38,7 @@ enum ConferenceCases {
   ]
 
   private static let number = "+46850000536"
-  private static let words = "Five minutes are left."
+  private static let words = "The weather is fine today."
 
   /// flite speaks, a recogniser listens.
   private static func said(to apps: [AppPeer], _ gateway: GatewayRunning) async throws -> String {
