@@ -403,7 +403,9 @@ let package = Package(
       name: "LandlineNodeTests",
       dependencies: [
         "LandlineNode", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration", "LandlineWire",
-        "LedgerSQLite", "RecordsSQLite", "LedgerSpool", "LedgerCore", "RoutingCore", "SIPCore", "CallModel", "PeerKit",
+        "LedgerSQLite", "RecordsSQLite", "LedgerSpool", "LedgerCore", "RoutingCore", "SIPCore", "MediaCore",
+        "CallModel",
+        "PeerKit",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "CoreMetrics", package: "swift-metrics"),

@@ -245,6 +245,14 @@ public enum CallFailureCatalogue {
         "landline recording start conf:ID for a call in a conference",
       ]),
     CallFailureClass(
+      .saying, .gateway, "nothing said now", .error, .afterFix,
+      "Nothing can be said in the call or conference as it stands; it goes on.",
+      likely: [
+        "it is not answered yet", "a side waits with a tone", "it is being transferred",
+        "it is a call in a conference, where all hear what is said",
+      ],
+      remedies: ["wait for the answer, or take the side back"]),
+    CallFailureClass(
       .crossed, .gateway, "calls crossed", sipStatus: 491, .error, .notNeeded,
       "The called user is calling this device at the same moment; the message names that call.",
       likely: ["both called each other at once"],

@@ -43,6 +43,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case tooLate = "gw.tooLate"
   case transfer = "gw.transfer"
   case recording = "gw.recording"
+  case saying = "gw.saying"
   case crossed = "gw.crossed"
   case funds = "gw.funds"
   case rate = "gw.rate"

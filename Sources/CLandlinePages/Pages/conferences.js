@@ -19,11 +19,13 @@ class ConferenceCard {
     this.facts = p({ class: "small muted", role: "status" });
     this.table = grid(`Who takes part in ${id}`, "#No.", "Who", "Since", "State", "-Actions");
     this.lock = action(() => this.change("", { locked: !this.conference.locked }));
+    this.record = action(() => this.changeRecording());
+    this.recording = span("");
     this.end = action(() => this.endAll(), "", "End", span("visually-hidden", ` ${id}`));
     this.target = input(`add-${cards.size}`, { placeholder: "+46 70 123 45 67, alice@example.com or bob" });
     this.add = asks(() => this.call(), { class: "row" },
       field(`Call somebody into ${id}`, this.target), button("slim", "Call"));
-    this.node = card(id, div("spread", this.facts, div("row", this.lock, this.end)), this.table.node, this.add);
+    this.node = card(id, div("spread", this.facts, div("row", this.recording, this.record, this.lock, this.end)), this.table.node, this.add);
     this.node.dataset.conference = id;
     this.show(conference);
   }
@@ -42,6 +44,10 @@ class ConferenceCard {
     fill(this.facts, `${application} · since `, moment(since), locked && [" · ", badge("locked", "warn")],
       participants.length === 0 && " · nobody has answered yet");
     this.lock.textContent = locked ? "Unlock" : "Lock";
+    const { recording } = conference;
+    fill(this.recording, recording && badge(recording.paused ? "recording paused" : "recording", recording.paused ? "warn" : "bad"));
+    this.record.textContent = recording ? "Stop recording" : "Record";
+    this.record.hidden = participants.length === 0;
     const focused = document.activeElement?.dataset?.act;
     fill(this.table.body, participants.map((one) => this.row(one)));
     this.table.node.hidden = participants.length === 0;
@@ -74,6 +80,13 @@ class ConferenceCard {
   async kick(participant, name) {
     if (!await confirmed("Take out?", `The call of ${name} ends; the conference goes on.`, "Take out")) return;
     await this.ask(() => api(this.path(`/${participant}`), { method: "DELETE" }));
+  }
+
+  // All are told by a voice that they are recorded.
+  async changeRecording() {
+    const options = this.conference.recording
+      ? { method: "DELETE" } : { method: "POST", headers: { "Idempotency-Key": crypto.randomUUID() }, body: { announce: true } };
+    await this.ask(() => api(this.path("/recording"), options));
   }
 
   async endAll() {

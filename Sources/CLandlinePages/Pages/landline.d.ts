@@ -51,7 +51,7 @@ export type FailureCode =
   | "capability.remote" | "capability.local"
   | "gw.userBusy" | "gw.userDeclined" | "gw.userNoAnswer" | "gw.userUnreachable" | "gw.userUnknown" | "gw.tooLate"
   | "gw.numberUnknown" | "gw.numberUnserved" | "gw.roomFull" | "gw.roomLocked" | "gw.kicked" | "gw.callerRefused" | "gw.forwardLoop" | "gw.transfer"
-  | "gw.recording"
+  | "gw.recording" | "gw.saying"
   | "gw.crossed" | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
   | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.sequence"
   | "gw.unavailable" | "gw.origin" | "gw.internal"

@@ -47,7 +47,7 @@ const ends = {
   "gw.numberUnknown": "number not ours", "gw.numberUnserved": "number leads nowhere", "gw.callerRefused": "caller turned away",
   "gw.roomFull": "conference full", "gw.roomLocked": "conference locked", "gw.kicked": "taken out of the conference",
   "gw.forwardLoop": "forwarded in a loop", "gw.transfer": "no transfer now",
-  "gw.recording": "no recording now",
+  "gw.recording": "no recording now", "gw.saying": "nothing said now",
   "gw.crossed": "calls crossed", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
   "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",
   "gw.address": "no valid address", "gw.header": "bad header", "gw.mediaLost": "sound lost", "gw.registration": "not registered",

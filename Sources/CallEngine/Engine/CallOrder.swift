@@ -19,6 +19,10 @@ public enum CallOrder: Hashable, Sendable {
   /// A side leaves, and the other one talks with somebody else.
   case transfer(CallSide, TransferOrder)
   case record(RecordingOrder)
+  /// Sides hear a sound in place of the other one.
+  case say(PreparedSound, to: Set<CallSide>)
+  /// What is said to sides ends, and they hear the other one again.
+  case stopSaying(Set<CallSide>)
 }
 
 /// Why an operator ends a call, as its trunks are told (ITU-T Q.850).

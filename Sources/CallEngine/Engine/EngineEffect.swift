@@ -109,6 +109,11 @@ public enum MediaOrder: Sendable {
   /// The tone of a call that waits, until something else is asked.
   case hold(LegID)
   case stopPlaying(LegID)
+  /// Play the sound of this number to a leg in place of the other leg's sound.
+  case play(LegID, sound: UInt64)
+  /// Play the sound of this number to all who are in the mixer's room of that number, together with what they say; `nil` ends what
+  /// is played.
+  case playInRoom(UInt64, sound: UInt64?)
   /// A leg hears and is heard in the mixer's room of this number, until its call ends. Whether a tone says that somebody
   /// comes or leaves holds for the room from then on; said again, it changes that alone.
   case enterRoom(LegID, UInt64, tones: Bool)

@@ -7,7 +7,12 @@ extension CallEngine {
   /// Each order has one answer: why nothing was done, or nothing.
   func order(_ order: CallOrder, _ id: CallID, by actor: String) -> CallFailure? {
     guard let call = calls[id], call.isUp else {
-      let code = if case .record = order { CallFailureCode.recording } else { CallFailureCode.transfer }
+      let code: CallFailureCode =
+        switch order {
+        case .record: .recording
+        case .say, .stopSaying: .saying
+        case .press, .mute, .hold, .transfer: .transfer
+        }
       return CallFailure(code, phrase: "the call is not answered, or over", leg: .app)
     }
     var refusal: CallFailure?
@@ -17,6 +22,8 @@ extension CallEngine {
     case .hold(let side, let isOn): with(id) { refusal = $0.hold(side, isOn, by: actor) }
     case .transfer(let side, let order): refusal = transfer(call, side, order, by: actor)
     case .record(let order): with(id) { refusal = $0.record(order, by: actor) }
+    case .say(let sound, let sides): with(id) { refusal = $0.say(sound, to: sides, by: actor) }
+    case .stopSaying(let sides): with(id) { refusal = $0.stopSaying(to: sides, by: actor) }
     }
     return refusal.map(call.described)
   }

@@ -29,6 +29,11 @@ extension CallEngine {
     case .silence(let participant, let isOn): of(participant) { $0.silencedInRoom(isOn, by: actor) }
     case .deafen(let participant, let isOn): of(participant) { $0.deafenedInRoom(isOn, by: actor) }
     case .kick(let participant): of(participant) { $0.kicked(by: actor) }
+    case .say(let sound):
+      guard let call = context.rooms.firstParticipant(room) else { return }
+      context.log(.info, nil, "\(actor) has \(sound.name) said in conference \(room.conference)")
+      with(call) { $0.sayInRoom(sound) }
+    case .stopSaying: if let call = context.rooms.firstParticipant(room) { with(call) { $0.sayInRoom(nil) } }
     case .record(let order, let account): record(order, in: room, for: account, by: actor)
     case .end: for call in context.rooms.calls(room) { with(call) { $0.hangUp(by: actor) } }
     }

@@ -221,8 +221,11 @@ final class RoomBook {
   /// - Returns: a call that takes part, and can tell the mixer.
   func setTones(_ key: RoomKey, _ hasTones: Bool) -> CallID? {
     rooms[key]?.hasTones = hasTones
-    return rooms[key]?.participants.keys.min()
+    return firstParticipant(key)
   }
+
+  /// A call that takes part, and can tell the mixer something.
+  func firstParticipant(_ key: RoomKey) -> CallID? { rooms[key]?.participants.keys.min() }
 
   /// What becomes of its recording.
   /// - Returns: the number of the mixer's room; `nil` where there is no such conference.

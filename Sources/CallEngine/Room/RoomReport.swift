@@ -77,6 +77,10 @@ public enum RoomOrder: Hashable, Sendable {
   case kick(participant: Int)
   /// What is heard in it is recorded, on behalf of an account.
   case record(RecordingOrder, for: AccountName)
+  /// All hear a sound, together with what they say.
+  case say(PreparedSound)
+  /// What is said ends.
+  case stopSaying
   /// All calls end.
   case end
 }
@@ -84,6 +88,11 @@ public enum RoomOrder: Hashable, Sendable {
 extension RoomReport {
   /// Why an order cannot be carried out as the conference stands; `nil` where it can.
   public func refusal(of order: RoomOrder) -> CallFailure? {
+    switch order {
+    case .say where participants.isEmpty, .stopSaying where participants.isEmpty:
+      return CallFailure(.saying, phrase: "nobody is in it yet", leg: .app)
+    default: break
+    }
     guard case .record(let order, _) = order else { return nil }
     return switch order {
     case .begin where recording != nil: CallFailure(.recording, phrase: "it is recorded already", leg: .app)

@@ -173,6 +173,8 @@ extension GatewayConfiguration {
       part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
       part("largest-amount", environment.largestAmountMicros, isLive: false)
       part("recordings", environment.recordings, isLive: false)
+      part("sounds", environment.sounds, isLive: false)
+      part("speech", environment.speaks, isLive: false)
       part("recording-key-file", environment.recordingKeyFile, isLive: false)
       part("recording-space", environment.recordingMebibytes, isLive: false)
       part("trunks", environment.trunks)

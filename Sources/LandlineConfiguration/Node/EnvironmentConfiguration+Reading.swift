@@ -23,6 +23,8 @@ extension EnvironmentConfiguration {
     if let space = section.number("recording-space", in: EnvironmentConfiguration.recordingSpaceRange) {
       recordingMebibytes = space
     }
+    sounds = section.text("sounds").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+    speaks = section.flag("speech") ?? true
     trunks = EnvironmentConfiguration.trunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
     readSIP(section)

@@ -53,6 +53,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var recordingKeyFile: String?
   /// Mebibytes that all recordings take at most.
   public var recordingMebibytes = standardRecordingMebibytes
+  /// Folder of sounds that can be played in calls; `nil`: none.
+  public var sounds: String?
+  /// Whether texts are spoken where an engine is installed.
+  public var speaks = true
   /// Names of trunks, as listed; the trunks' own priorities decide their order.
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.

@@ -22,7 +22,7 @@ struct CallOutcome {
   private static let ofUsers: Set<CallFailureCode> = [
     .userBusy, .userDeclined, .userNoAnswer, .userUnreachable, .userUnknown, .tooLate, .crossed,
     .numberUnknown, .numberUnserved, .roomFull, .roomLocked, .kicked, .callerRefused, .forwardLoop, .transfer,
-    .recording,
+    .recording, .saying,
   ]
 
   static func status(_ failure: CallFailure) -> ExitStatus {

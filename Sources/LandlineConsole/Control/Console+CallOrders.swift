@@ -59,7 +59,7 @@ extension Console {
     return "/v1/live-calls/\(call)\(rest)" + query(["environment": place.environment])
   }
 
-  private func orderFailure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
+  func orderFailure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
     var error = failure(response, control)
     if error.code == "call.unknown" { error.fix = "landline calls list" }
     return error

@@ -237,6 +237,7 @@ enum OpenAPISchemas {
     ("CallPage", object([("calls", list(reference("CallRecord"))), ("next", maybe(text))])),
     ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
     ("PlacedCall", object([("id", text)])),
+    ("Said", object([("duration_ms", integer)])),
     (
       "RunningRecording",
       object([("id", text), ("format", recordingFormat), ("started_at", time), ("paused", flag)])

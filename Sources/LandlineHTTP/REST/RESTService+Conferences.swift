@@ -201,7 +201,7 @@ extension RESTService {
     return participant
   }
 
-  private static var unknownConference: Problem { Problem(.conferenceUnknown, "nobody is in a conference of that id") }
+  static var unknownConference: Problem { Problem(.conferenceUnknown, "nobody is in a conference of that id") }
 
   func conferenceTree(_ room: RoomReport) -> JSONValue {
     let application = phones.applications(room.key.environment).first { $0.key == room.key.application }

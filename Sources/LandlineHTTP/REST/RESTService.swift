@@ -74,7 +74,7 @@ package struct RESTService: Sendable {
   var routes: [RESTRoute] {
     let all =
       accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + userRoutes + callRoutes + storyRoutes
-      + trunkRoutes + numberRoutes + deskPhoneRoutes + recordingRoutes
+      + trunkRoutes + numberRoutes + deskPhoneRoutes + recordingRoutes + sayingRoutes
       + conferenceRoutes + nodeRoutes
       + personRoutes + plainRoutes + describingRoutes + pageRoutes + documentRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }

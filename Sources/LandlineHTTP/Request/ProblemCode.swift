@@ -108,6 +108,11 @@ package struct ProblemCode: Hashable, Sendable {
   static let recordingUnreadable = ProblemCode(
     "recording.unreadable", 500, "The sound of the recording cannot be read", fix: "tell the operator: the log says why"
   )
+  static let soundUnknown = ProblemCode(
+    "sound.unknown", 404, "There is no such sound, or no engine that speaks", fix: "environments.NAME.sounds")
+  static let soundFailed = ProblemCode(
+    "sound.failed", 503, "The sound cannot be read or spoken now", fix: "again in a moment; the log says why",
+    isRetryable: true)
   static let inboundCallsExhausted = ProblemCode(
     "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
     isRetryable: true)
@@ -130,6 +135,7 @@ package struct ProblemCode: Hashable, Sendable {
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
       numberConfigured, numberTaken, numbersFull, deskPhoneUnknown, deskPhoneConfigured, deskPhoneTaken, deskPhonesFull,
       conferenceUnknown, participantUnknown, recordingUnknown, recordingRunning, recordingUnreadable,
+      soundUnknown, soundFailed,
       inboundCallsExhausted,
       trunkTestRunning,
       exportRunning,
@@ -175,7 +181,7 @@ package struct ProblemCode: Hashable, Sendable {
       case .noRoute, .billing, .congestion: 503
       case .number, .address, .header: 400
       case .internal: 500
-      case .capabilityRemote, .capabilityLocal, .transfer, .recording: 409
+      case .capabilityRemote, .capabilityLocal, .transfer, .recording, .saying: 409
       default: row.domain == .network ? 504 : 502
       }
     let isRetryable =

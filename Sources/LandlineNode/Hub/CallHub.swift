@@ -8,6 +8,7 @@ public import LandlineResolver
 package import LandlineWire
 import LedgerCore
 public import Logging
+import MediaCore
 public import NIOCore
 public import NodeCore
 import RoutingCore
@@ -469,6 +470,32 @@ extension CallHub: GatewayOperations {
       loop.handle(.room(room, order, by: actor))
       return .done
     } ?? .unknown
+  }
+
+  /// Reads or speaks the words, then has them said.
+  public func say(_ words: SpokenWords, in place: SayingPlace, by actor: String) async -> SayingOutcome {
+    let name =
+      switch place {
+      case .call(_, let environment, _): environment
+      case .conference(let room): room.environment
+      }
+    guard let shelf = environments.first(where: { $0.name == name })?.sounds else { return .unknown }
+    let sound: PlayableSound
+    do throws(SoundProblem) { sound = try await shelf.sound(words) } catch {
+      if error.kind == .failed { log.error("nothing can be said", metadata: ["problem": "\(error.problem)"]) }
+      return .unusable(error)
+    }
+    let title =
+      switch words {
+      case .sound(let name): name
+      case .text: "a text"
+      }
+    return await withCheckedContinuation { continuation in
+      let asked = eventLoop.submit {
+        self.loop.value.say(sound, title, in: place, by: actor) { continuation.resume(returning: $0) }
+      }
+      asked.whenFailure { _ in continuation.resume(returning: .refused(.noNewCalls)) }
+    }
   }
 
   /// Answers once the call has begun, or with why it could not. What the order says is checked here.

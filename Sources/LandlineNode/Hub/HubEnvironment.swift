@@ -13,6 +13,8 @@ public struct HubEnvironment: Sendable {
   /// Keeps what calls owe the ledger while it cannot be reached.
   public var spool: LedgerSpool
   package var retention: Retention
+  /// What can be played and said in calls.
+  package var sounds = SoundShelf(folder: nil, speech: nil)
   /// Where calls and conferences are recorded to; `nil`: nowhere.
   package var recordings: RecordingArchive?
 

@@ -26,6 +26,8 @@ final class HubMedia {
   private var entries: [CallID: Entry] = [:]
   private var calls: [MediaBridge.Identifier: CallID] = [:]
   private var nextBridge: UInt64 = 1
+  private var sounds: [UInt64: PlayableSound] = [:]
+  private var nextSound: UInt64 = 0
   private let recordings: HubRecordings
   /// Bridges without legs, each for the recording of a conference.
   private var roomRecorders: [RoomKey: (loop: MediaLoop, bridge: MediaBridge.Identifier)] = [:]
@@ -46,6 +48,18 @@ final class HubMedia {
   }
 
   var callCount: Int { entries.count }
+
+  // MARK: Sounds
+
+  /// Gives a sound a number by which orders of this turn name it.
+  func prepare(_ sound: PlayableSound, _ name: String) -> PreparedSound {
+    nextSound += 1
+    sounds[nextSound] = sound
+    return PreparedSound(number: nextSound, name: name, milliseconds: Int64(sound.milliseconds))
+  }
+
+  /// Those who play a sound hold it themselves.
+  func forget(_ sound: PreparedSound) { sounds[sound.number] = nil }
 
   // MARK: Recordings
 
@@ -343,6 +357,13 @@ final class HubMedia {
       apply(.enterRoom(leg, RoomIdentifier(rawValue: number), options), to: entry, call)
     case .deafen(let leg, let isDeaf): apply(.deafen(leg, isDeaf), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
+    case .play(let leg, let number):
+      if let sound = sounds[number] { apply(.playSound(leg, sound), to: entry, call) }
+    case .playInRoom(let room, let number):
+      let sound = number.flatMap { sounds[$0] }
+      if number == nil || sound != nil {
+        apply(.playInRoom(RoomIdentifier(rawValue: room), sound), to: entry, call)
+      }
     // The loop says when it is over, see ``record(_:of:ended:)``.
     case .record: break
     case .pauseRecording(let isOn): apply(.pauseRecording(isOn), to: entry, call)

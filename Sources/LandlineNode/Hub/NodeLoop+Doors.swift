@@ -74,6 +74,32 @@ extension NodeLoop {
   }
 }
 
+// MARK: - What is said in calls and conferences
+
+extension NodeLoop {
+  /// - Parameter name: for the call's story.
+  func say(
+    _ sound: PlayableSound, _ name: String, in place: SayingPlace, by actor: String,
+    answer: @escaping @Sendable (SayingOutcome) -> Void
+  ) {
+    guard !isStopped else { return answer(.refused(.noNewCalls)) }
+    let prepared = media.prepare(sound, name)
+    // The orders are carried out before this returns.
+    defer { media.forget(prepared) }
+    switch place {
+    case .call(let call, _, let sides):
+      order(.say(prepared, to: sides), call, by: actor) { refusal in
+        answer(refusal.map { .refused($0) } ?? .said(milliseconds: prepared.milliseconds))
+      }
+    case .conference(let room):
+      guard let report = core.room(room) else { return answer(.unknown) }
+      if let refusal = report.refusal(of: .say(prepared)) { return answer(.refused(refusal)) }
+      handle(.room(room, .say(prepared), by: actor))
+      answer(.said(milliseconds: prepared.milliseconds))
+    }
+  }
+}
+
 extension NodeLoop: SIPTransportsDelegate {
   func received(_ bytes: [UInt8], from path: SIPPath) {
     meter.sip(bytes)

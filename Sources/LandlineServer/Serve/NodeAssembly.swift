@@ -81,6 +81,8 @@ struct NodeAssembly: Sendable {
           statisticsMilliseconds: configuration.retention.statisticsMilliseconds,
           traceMilliseconds: configuration.retention.traceMilliseconds))
     assembled.recordings = recordings
+    assembled.sounds = SoundShelf(
+      folder: environment.sounds, speech: environment.speaks ? FliteSpeech.find() : nil)
     environments.append(assembled)
   }
 

@@ -182,6 +182,8 @@ public final class MediaBridge {
     case .adapt(let id, let lossRate, let roundTrip): adapt(id, lossRate, roundTrip, at: now)
     case .play(let id, let prompts, let library):
       leg(id)?.play(prompts, from: library, at: now, events: &events)
+    case .playSound(let id, let sound): leg(id)?.play(sound, at: now, events: &events)
+    case .playInRoom(let room, let sound): workspace.hall.play(sound, in: room)
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
     case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
     case .echo(let id, let dropping):
@@ -249,6 +251,11 @@ public enum MediaCommand: Sendable {
   case deafen(LegID, Bool)
   /// Say prompts to a leg, one after the other, in place of the other leg's sound or the room's; then ``MediaEvent/promptEnded(_:finished:)``.
   case play(LegID, [Prompt], from: PromptLibrary)
+  /// Play a sound to a leg in place of the other leg's sound or the room's; then ``MediaEvent/promptEnded(_:finished:)``.
+  case playSound(LegID, PlayableSound)
+  /// Play a sound to all who are in a room, together with what they say, and in place of one that is played already; `nil` ends
+  /// it.
+  case playInRoom(RoomIdentifier, PlayableSound?)
   /// Play tones to a leg in place of the other leg's sound or the room's.
   case playTones(LegID, [Tone])
   case stopPlaying(LegID)

@@ -26,12 +26,23 @@ extension MediaLeg {
   func play(
     _ prompts: [Prompt], from library: PromptLibrary, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
+    play(at: now, events: &events) { codec in prompts.map { library.recording($0, codec) } }
+  }
+
+  /// Plays a sound to the peer in the same way.
+  func play(_ sound: PlayableSound, at now: MonotonicInstant, events: inout [MediaEvent]) {
+    play(at: now, events: &events) { [sound.recording($0)] }
+  }
+
+  private func play(
+    at now: MonotonicInstant, events: inout [MediaEvent], _ recordings: (AudioCodec) -> [PromptRecording]
+  ) {
     endPlaying(finished: false, events: &events)
     guard let send else {
       events.append(.promptEnded(id, finished: false))
       return
     }
-    player = LocalSound(prompts.map { library.recording($0, send.codec) }, at: now)
+    player = LocalSound(recordings(send.codec), at: now)
   }
 
   func endPlaying(finished: Bool, events: inout [MediaEvent]) {

@@ -75,7 +75,7 @@ public final class PromptLibrary: Sendable {
     return file
   }
 
-  private static func decode(_ file: OggOpus, _ rate: Int) throws(CodecFailure) -> [Int16] {
+  static func decode(_ file: OggOpus, _ rate: Int) throws(CodecFailure) -> [Int16] {
     let decoder = try OpusDecoder(samplingRate: rate)
     let samples = SampleBuffer()
     var sound: [Int16] = []
@@ -86,7 +86,7 @@ public final class PromptLibrary: Sendable {
   }
 
   /// Packets of 20 ms, the last filled up with silence.
-  private static func encode(_ sound: [Int16], _ rate: Int, _ codec: AudioCodec) throws(CodecFailure) -> [[UInt8]] {
+  static func encode(_ sound: [Int16], _ rate: Int, _ codec: AudioCodec) throws(CodecFailure) -> [[UInt8]] {
     let encoder = try AudioEncoder(codec, samplingRate: rate)
     let frame = rate / 50
     let whole = sound + Array(repeating: 0, count: (frame - sound.count % frame) % frame)

@@ -11,8 +11,8 @@ import SecureTransport
 /// A leg that begins to speak goes on with a copy of the encoder that it was sent from, and comes back to it when both
 /// have encoded the same for a while: its peer's decoder hears no seam.
 final class Room {
-  static let wideRate = 16_000
-  static let narrowRate = 8_000
+  static let wideRate = PlayableSound.wideRate
+  static let narrowRate = PlayableSound.narrowRate
   /// Seats at most; whoever comes then is refused.
   static let maximumSeats = 1_000
   /// Forms of packets that are made for many legs at a time; a leg that would need one more has its own.
@@ -30,6 +30,8 @@ final class Room {
   private var shared: ContiguousArray<RoomEncoding> = []
   private var speaker = ActiveSpeaker<UInt64>()
   private var chime = RoomChime()
+  /// What is played to all; `nil`: nothing.
+  private var voice: RoomVoice?
   private var noise: ComfortNoise
   /// That of this frame.
   private var isNoiseMade = false
@@ -111,6 +113,11 @@ final class Room {
     if chime.fill(scratch.chime, count: sum.count, samplingRate: samplingRate, at: frame) {
       sum.add(scratch.chime, .whole)
     }
+    if voice?.fill(scratch.voice, count: sum.count, samplingRate: samplingRate) ?? false {
+      sum.add(scratch.voice, .whole)
+    } else {
+      voice = nil
+    }
     // What fades of those who left is heard as well.
     let voices = sum.voices + (lastSample == 0 ? 0 : 1)
     lastSample = 0
@@ -131,6 +138,9 @@ final class Room {
       shared.removeAll { frame - $0.lastUsed > Room.unusedFrames }
     }
   }
+
+  /// Plays a sound to all, in place of one that is played already; `nil` ends it.
+  func play(_ sound: PlayableSound?) { voice = sound.map { RoomVoice($0) } }
 
   /// Legs whose bridge is gone without a word.
   private func removeGone() {

@@ -65,6 +65,9 @@ package final class RoomHall {
     if rooms.isEmpty { nextDeadline = nil }
   }
 
+  /// Plays a sound to all who are in a room; `nil` ends what is played. Nothing happens where nobody is in it.
+  func play(_ sound: PlayableSound?, in identifier: RoomIdentifier) { rooms[identifier]?.play(sound) }
+
   /// What is heard in a room goes to `recorder` as well, which the caller holds until it is to end. `false`: nobody is in
   /// the room, or it has a recorder.
   func record(_ identifier: RoomIdentifier, _ recorder: RoomRecorder) -> Bool {

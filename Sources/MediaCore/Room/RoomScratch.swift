@@ -8,6 +8,7 @@ final class RoomScratch {
   /// Noise, in place of silence.
   let noise = SampleBuffer()
   let chime = SampleBuffer()
+  let voice = SampleBuffer()
   /// Sound at the encoder's rate, and of the length of its packets.
   let converted = SampleBuffer()
   let packet = SampleBuffer()

@@ -25,6 +25,9 @@ public protocol GatewayOperations: Sendable {
   func conferences(environment: String) async -> [RoomReport]
   /// - Parameter actor: who asked for it, for the log and the calls' stories.
   func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomOutcome
+  /// Has a sound or a text said in a call or a conference.
+  /// - Parameter actor: who asked for it, for the log and the call's story.
+  func say(_ words: SpokenWords, in place: SayingPlace, by actor: String) async -> SayingOutcome
   func trunks() async -> [TrunkReport]
   func status() async -> NodeStatus
   /// The ledger and the records of an environment; `nil` for a name that is not configured.
@@ -57,6 +60,54 @@ public protocol GatewayOperations: Sendable {
   /// As ``setDeskPhone(_:environment:by:)``.
   func removeDeskPhone(_ name: String, environment: String, by actor: String) async throws -> RowChange
   var environmentNames: [String] { get }
+}
+
+/// What is to be said.
+public enum SpokenWords: Hashable, Sendable {
+  /// The file of this name, without its ending, in the environment's folder of sounds.
+  case sound(String)
+  /// Words for the speech engine.
+  case text(String)
+}
+
+/// Where something is said.
+public enum SayingPlace: Hashable, Sendable {
+  /// To sides of a call of an environment, in place of the other side.
+  case call(CallID, environment: String, Set<CallSide>)
+  /// To all of a conference, together with what they say.
+  case conference(RoomKey)
+}
+
+/// What became of words that were to be said.
+public enum SayingOutcome: Hashable, Sendable {
+  /// They sound from now on, for so many milliseconds.
+  case said(milliseconds: Int64)
+  /// Nobody is in the conference.
+  case unknown
+  /// The call or the conference does not take them as it stands.
+  case refused(CallFailure)
+  case unusable(SoundProblem)
+}
+
+/// Why there is no sound to play.
+public struct SoundProblem: Error, Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// What was asked for cannot be a sound.
+    case invalid
+    /// There is none of that name, or no engine.
+    case missing
+    /// It could not be read or spoken.
+    case failed
+  }
+  public let kind: Kind
+  public let problem: String
+  public let fix: String
+
+  public init(_ kind: Kind, _ problem: String, fix: String) {
+    self.kind = kind
+    self.problem = problem
+    self.fix = fix
+  }
 }
 
 /// What became of an order to a conference.

@@ -5,7 +5,7 @@ import LandlineConsole
 struct ConferenceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conference", abstract: "Conferences that somebody is in, and who takes part.",
-    subcommands: [List.self, Show.self, Add.self, Mute.self, Kick.self, Lock.self, End.self])
+    subcommands: [List.self, Show.self, Add.self, Mute.self, Kick.self, Lock.self, Say.self, End.self])
 }
 
 /// Which conference.

@@ -23,7 +23,7 @@ struct RecordingSubject: ParsableArguments {
 }
 
 extension CommonOptions {
-  fileprivate var recordings: RecordingGateway {
+  var recordings: RecordingGateway {
     RecordingGateway(control: gateway.control, environment: gateway.environment)
   }
 }

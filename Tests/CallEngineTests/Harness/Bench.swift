@@ -510,6 +510,8 @@ final class Bench {
     case .record(let recording): "record \(recording.format.rawValue)"
     case .pauseRecording(let isOn): isOn ? "pause recording" : "resume recording"
     case .endRecording: "end recording"
+    case .play(let leg, let sound): "play \(leg) \(sound)"
+    case .playInRoom(let room, let sound): "play in room \(room) \(sound.map { "\($0)" } ?? "nothing")"
     case .close: "close"
     }
   }

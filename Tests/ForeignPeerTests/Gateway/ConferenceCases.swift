@@ -21,10 +21,49 @@ enum ConferenceCases {
         return try await GatewayCase.reported(apps[0]) { try await talk(apps[0], apps[1], apps[2]) }
       }
     },
+    GatewayCase.make(
+      "aiortc", "UDP", "words said to all of a conference", expected: "each hears them, beside what the others say"
+    ) {
+      try await GatewayRunning.run(GatewaySettings()) { gateway in
+        var apps: [AppPeer] = []
+        for user in ["alice", "bob"] {
+          let app = try await AppPeer(gateway, as: .trial, user: user)
+          _ = try await app.established("weekly", ["kind": "conference"])
+          apps.append(app)
+        }
+        return try await GatewayCase.reported(apps[0]) { try await said(to: apps, gateway) }
+      }
+    },
     phone("a caller whom a number brings in", isCalled: false), phone("a telephone that REST calls in", isCalled: true),
   ]
 
   private static let number = "+46850000536"
+  private static let words = "The weather is fine today."
+
+  /// flite speaks, a recogniser listens.
+  private static func said(to apps: [AppPeer], _ gateway: GatewayRunning) async throws -> String {
+    let room = RoomKey(
+      environment: "sandbox", application: GatewayPayer.trial.key, conference: try ConferenceID("weekly"))
+    let folder = try TemporaryFolder("said")
+    try await SoundJudge.shared.prepare()
+    var heard: [String] = []
+    for app in apps {
+      let listened = try await Listening.during {
+        _ = try await app.peer.ask("record", for: "recording")
+        let said = await gateway.operations.say(.text(words), in: .conference(room), by: "test")
+        guard case .said(let milliseconds) = said else { throw PeerFailure("not said: \(said)") }
+        return try await EchoCases.recording(of: app.peer, seconds: Double(milliseconds) / 1000 + 1, in: folder)
+      }
+      heard.append(
+        try await SoundControl.words(
+          of: listened.value, expected: words, listened.lateness, listened.seconds, as: .landlineApp))
+    }
+    for app in apps {
+      try app.hangUp()
+      _ = try await app.ended()
+    }
+    return heard.joined(separator: ", ")
+  }
 
   /// An app is in the conference first; the telephone sends back what it hears, so the app hears itself by it alone.
   private static func phone(_ name: String, isCalled: Bool) -> PeerCase {

@@ -26,6 +26,32 @@ struct CallOrderCommandTests {
     #expect(done.output.contains("ended         hung up"), "\(done)")
   }
 
+  @Test("something is said in a call and in a conference, and ended")
+  func saying() async throws {
+    let gateway = try await GatewayProcess.dev()
+    let script = """
+      landline call +46701234567 --for 60s > call.txt 2>&1 &
+      for n in $(seq 400); do grep -q established call.txt && break; sleep 0.02; done
+      landline calls say last 'Hello there.' --json
+      landline calls say last --stop
+      landline calls say last --sound absent
+      landline calls hangup last
+      wait
+      landline call conf:said --for 60s > room.txt 2>&1 &
+      for n in $(seq 400); do grep -q established room.txt && break; sleep 0.02; done
+      landline conference say said 'Five minutes are left.' --json
+      landline conference say said --stop
+      landline conference end said
+      wait
+      """
+    let done = try await gateway.shell(script)
+    #expect(done.output.components(separatedBy: #""duration_ms":"#).count == 3, "\(done)")
+    #expect(done.output.components(separatedBy: "yes").count >= 4, "\(done)")
+    #expect(done.diagnostics.contains("has no folder of sounds"), "\(done)")
+    let wrong = try await gateway.run(["calls", "say", "last", "words", "--stop"])
+    #expect(wrong.status == 2 && wrong.diagnostics.contains("one of a text"), "\(wrong)")
+  }
+
   @Test(
     "what is wrong is named, with its exit status",
     arguments: [

@@ -23,6 +23,8 @@ final class FakeOperations: GatewayOperations {
     var roomOrders: [RoomOrder] = []
     var callOrders: [CallOrder] = []
     var refusal: CallFailure?
+    var said: [SpokenWords] = []
+    var saying: SayingOutcome = .said(milliseconds: 1_500)
     var causes: [Int] = []
     var quotes: [E164Number: NumberQuote] = [:]
     var present: [UserID: UserPresence] = [:]
@@ -97,6 +99,7 @@ final class FakeOperations: GatewayOperations {
           id: RecordingID(unchecked: "recording-1"), format: format, startedAt: Instant(milliseconds: 1_000))
       case .record(.pause(let isOn), _): state.rooms[index].recording?.isPaused = isOn
       case .record(.end, _): state.rooms[index].recording = nil
+      case .say, .stopSaying: break
       case .end: state.rooms.remove(at: index)
       case .kick(let number): state.rooms[index].participants.removeAll { $0.number == number }
       case .silence(let number, let isOn):
@@ -109,6 +112,12 @@ final class FakeOperations: GatewayOperations {
         }
       }
       return .done
+    }
+  }
+  func say(_ words: SpokenWords, in place: SayingPlace, by actor: String) async -> SayingOutcome {
+    state.withLock { state in
+      state.said.append(words)
+      return state.saying
     }
   }
   func trunks() async -> [TrunkReport] { state.withLock { $0.trunks } }

@@ -38,6 +38,30 @@ import Testing
     #expect(network.recordingEnds(recorder) == 2 && network.sound(recorder).count > sound.count + 15_000)
   }
 
+  @Test(arguments: [AudioCodec.pcmu, .g722]) func whatIsPlayedIsHeardBesideWhatIsSaid(_ codec: AudioCodec) throws {
+    let network = RoomNetwork()
+    let first = try network.add(codec)
+    _ = try network.add(.pcmu)
+    first.hum(400)
+    let recorder = network.addRecorder()
+    network.command(recorder, .recordRoom(RoomNetwork.room))
+    let sound = try PlayableSound(PlayableSoundTests.tone(1_100, milliseconds: 1_000), samplingRate: 16_000)
+    network.run(milliseconds: 1_000)
+    network.command(recorder, .playInRoom(RoomNetwork.room, sound))
+    network.run(milliseconds: 2_000)
+    network.command(recorder, .playInRoom(RoomNetwork.room, sound))
+    network.run(milliseconds: 500)
+    network.command(recorder, .playInRoom(RoomNetwork.room, nil))
+    network.run(milliseconds: 500)
+    network.command(recorder, .record(nil))
+    let heard = network.sound(recorder)
+    for (part, isPlayed) in [(1_600..<14_400, false), (17_600..<30_400, true), (33_600..<46_400, false)] {
+      #expect(strength(400, heard[part]) > 3_300)
+      #expect(isPlayed ? strength(1_100, heard[part]) > 6_500 : strength(1_100, heard[part]) < 100, "\(part)")
+    }
+    #expect(strength(1_100, heard[48_800..<55_200]) > 6_500 && strength(1_100, heard[57_600..<63_000]) < 100)
+  }
+
   @Test func aWideRoomIsRecordedWide() throws {
     let network = RoomNetwork()
     let narrow = try network.add(.pcmu)
