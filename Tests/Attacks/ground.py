@@ -14,7 +14,7 @@ import time
 
 import numpy
 import webrtc_audio
-from gateway_lab import NUMBER, LabError, binary, require, until
+from gateway_lab import NUMBER, Lab, LabError, binary, require, until
 from scoreboard import row
 from sip_carrier import Carrier, Message, Plan, response
 
@@ -24,6 +24,28 @@ METHODS = ("OPTIONS", "INVITE", "REGISTER", "SUBSCRIBE", "MESSAGE", "PUBLISH", "
            "INFO", "NOTIFY", "REFER", "DANCE")
 
 webrtc_audio.emit = lambda *arguments, **members: None
+
+
+class OwnedLab(Lab):
+    """Each account has an owner with a key."""
+
+    def configuration(self):
+        owners = ["    owners:"]
+        for account in self.accounts:
+            owners += [f"      {account.name}-owner:", f"        account: {account.name}",
+                       f"        key-file: {account.name}-owner.key"]
+        own = "    operators:\n      production-admin:"
+        return super().configuration().replace(own, "\n".join(owners) + "\n" + own)
+
+    def key(self, account):
+        return f"owner-key-of-{account}-0123456789abcdef"
+
+    def prepare(self):
+        for account in self.accounts:
+            file = self.folder / f"{account.name}-owner.key"
+            file.write_text(self.key(account.name) + "\n")
+            file.chmod(0o600)
+        super().prepare()
 
 
 class Ground:

@@ -27,11 +27,27 @@ import Testing
     #expect(order(bench, .say(greeting, to: [.called]), call) == nil)
     #expect(order(bench, .say(greeting, to: [.caller, .called]), call) == nil)
     #expect(order(bench, .stopSaying([.caller, .called]), call) == nil)
-    #expect(media(bench, since: start) == ["play far 7", "play near 7", "play far 7", "stop near", "stop far"])
+    #expect(
+      media(bench, since: start)
+        == ["play far 7", "play near 7", "play far 7", "stop near", "stop far", "play beneath nothing"])
     bench.feed(.media(call, .playEnded(.near, finished: false)))
     #expect(bench.engine.call(call)?.state == .established, "the call goes on")
     bench.request(.hangUp(call))
     #expect(bench.records.first?.story.contains { $0.text == "olga has greeting said to the called side" } == true)
+  }
+
+  @Test("both sides hear a sound beneath their talk, where both can be heard")
+  func beneath() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let start = bench.effects.count
+    #expect(order(bench, .sayBeneath(greeting), call) == nil)
+    #expect(order(bench, .stopSaying([.called]), call) == nil, "of the called side alone")
+    #expect(media(bench, since: start) == ["play beneath 7", "stop far"])
+    #expect(order(bench, .hold(.called, true), call) == nil)
+    #expect(order(bench, .sayBeneath(greeting), call)?.code == .saying)
+    bench.request(.hangUp(call))
+    #expect(bench.records.first?.story.contains { $0.text == "olga has greeting played beneath the talk" } == true)
   }
 
   @Test("whoever waits with a tone, rings or talks with the gateway's own voice is told nothing")

@@ -13,9 +13,17 @@ extension CallMachine {
     return nil
   }
 
+  func sayBeneath(_ sound: PreparedSound, by actor: String) -> CallFailure? {
+    if let refusal = refusalOfSaying(to: Set(CallSide.allCases)) { return refusal }
+    note("\(actor) has \(sound.name) played beneath the talk")
+    order(.playBeneath(sound: sound.number))
+    return nil
+  }
+
   func stopSaying(to sides: Set<CallSide>, by actor: String) -> CallFailure? {
     if let refusal = refusalOfSaying(to: sides) { return refusal }
     for side in CallSide.allCases where sides.contains(side) { order(.stopPlaying(media(of: side.leg))) }
+    if sides == Set(CallSide.allCases) { order(.playBeneath(sound: nil)) }
     note("\(actor) ends what is said")
     return nil
   }

@@ -21,6 +21,8 @@ public enum CallOrder: Hashable, Sendable {
   case record(RecordingOrder)
   /// Sides hear a sound in place of the other one.
   case say(PreparedSound, to: Set<CallSide>)
+  /// Both sides hear a sound beneath their talk.
+  case sayBeneath(PreparedSound)
   /// What is said to sides ends, and they hear the other one again.
   case stopSaying(Set<CallSide>)
 }

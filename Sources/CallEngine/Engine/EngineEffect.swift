@@ -111,6 +111,8 @@ public enum MediaOrder: Sendable {
   case stopPlaying(LegID)
   /// Play the sound of this number to a leg in place of the other leg's sound.
   case play(LegID, sound: UInt64)
+  /// Play the sound of this number to both legs beneath their talk; `nil` ends what is played so.
+  case playBeneath(sound: UInt64?)
   /// Play the sound of this number to all who are in the mixer's room of that number, together with what they say; `nil` ends what
   /// is played.
   case playInRoom(UInt64, sound: UInt64?)

@@ -10,7 +10,7 @@ extension CallEngine {
       let code: CallFailureCode =
         switch order {
         case .record: .recording
-        case .say, .stopSaying: .saying
+        case .say, .sayBeneath, .stopSaying: .saying
         case .press, .mute, .hold, .transfer: .transfer
         }
       return CallFailure(code, phrase: "the call is not answered, or over", leg: .app)
@@ -23,6 +23,7 @@ extension CallEngine {
     case .transfer(let side, let order): refusal = transfer(call, side, order, by: actor)
     case .record(let order): with(id) { refusal = $0.record(order, by: actor) }
     case .say(let sound, let sides): with(id) { refusal = $0.say(sound, to: sides, by: actor) }
+    case .sayBeneath(let sound): with(id) { refusal = $0.sayBeneath(sound, by: actor) }
     case .stopSaying(let sides): with(id) { refusal = $0.stopSaying(to: sides, by: actor) }
     }
     return refusal.map(call.described)

@@ -18,15 +18,24 @@ extension RESTService {
     return [
       RESTRoute(
         method: "POST", path: ofCall, id: "sayInCall",
-        summary: "Have something said to a side of a call that is up, or to both, in place of the other side",
+        summary: "Have something said to sides of a call that is up: in place of the other side, or beneath the talk",
         repeating: .keyRequired,
         body: RESTService.wordMembers + [
-          .init(name: "side", kind: .text, description: "\(RESTService.sides); both by default.")
+          .init(name: "side", kind: .text, description: "\(RESTService.sides); both by default."),
+          .init(
+            name: "beneath", kind: .flag,
+            description: "Both hear it together with each other's words; false by default. With both sides alone."),
         ], success: .json(200, "Said"), problems: [.callUnknown] + RESTService.problems
       ) { call in
         let live = try await liveCall(call)
         let sides = try RESTService.sides(try call.text("side"))
-        return try await say(in: .call(live.id, environment: live.environment, sides), call)
+        guard try call.flag("beneath") ?? false else {
+          return try await say(in: .call(live.id, environment: live.environment, sides), call)
+        }
+        guard sides == Set(CallSide.allCases) else {
+          throw RESTBody.invalid("side", "stands beside beneath, which both sides hear", fix: "leave it out")
+        }
+        return try await say(in: .beneath(live.id, environment: live.environment), call)
       },
       RESTRoute(
         method: "DELETE", path: ofCall, id: "stopSayingInCall",
@@ -74,6 +83,7 @@ extension RESTService {
       case .missing: throw Problem(.soundUnknown, problem.problem, fix: problem.fix)
       // Paths are the operator's, who finds them in the log.
       case .failed: throw Problem(.soundFailed, "it cannot be read or spoken")
+      case .busy: throw Problem(.soundFailed, problem.problem)
       }
     }
   }

@@ -476,7 +476,7 @@ extension CallHub: GatewayOperations {
   public func say(_ words: SpokenWords, in place: SayingPlace, by actor: String) async -> SayingOutcome {
     let name =
       switch place {
-      case .call(_, let environment, _): environment
+      case .call(_, let environment, _), .beneath(_, let environment): environment
       case .conference(let room): room.environment
       }
     guard let shelf = environments.first(where: { $0.name == name })?.sounds else { return .unknown }

@@ -359,6 +359,9 @@ final class HubMedia {
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .play(let leg, let number):
       if let sound = sounds[number] { apply(.playSound(leg, sound), to: entry, call) }
+    case .playBeneath(let number):
+      let sound = number.flatMap { sounds[$0] }
+      if number == nil || sound != nil { apply(.playBeneath(sound), to: entry, call) }
     case .playInRoom(let room, let number):
       let sound = number.flatMap { sounds[$0] }
       if number == nil || sound != nil {

@@ -86,11 +86,12 @@ extension NodeLoop {
     let prepared = media.prepare(sound, name)
     // The orders are carried out before this returns.
     defer { media.forget(prepared) }
+    let told: @Sendable (CallFailure?) -> Void = { refusal in
+      answer(refusal.map { .refused($0) } ?? .said(milliseconds: prepared.milliseconds))
+    }
     switch place {
-    case .call(let call, _, let sides):
-      order(.say(prepared, to: sides), call, by: actor) { refusal in
-        answer(refusal.map { .refused($0) } ?? .said(milliseconds: prepared.milliseconds))
-      }
+    case .call(let call, _, let sides): order(.say(prepared, to: sides), call, by: actor, answer: told)
+    case .beneath(let call, _): order(.sayBeneath(prepared), call, by: actor, answer: told)
     case .conference(let room):
       guard let report = core.room(room) else { return answer(.unknown) }
       if let refusal = report.refusal(of: .say(prepared)) { return answer(.refused(refusal)) }

@@ -23,26 +23,34 @@ package final class FliteSpeech: SpeechDriver {
       .map { FliteSpeech(path: $0) }
   }
 
-  package func speech(_ text: SpokenText) async throws -> PlayableSound {
+  package func speech(_ text: SpokenText) async throws(SpeechFailure) -> PlayableSound {
     guard
       running.withLock({ count in
         guard count < FliteSpeech.maximumAtOnce else { return false }
         count += 1
         return true
       })
-    else { throw SpeechFailure("\(FliteSpeech.maximumAtOnce) texts are being spoken") }
+    else { throw SpeechFailure("\(FliteSpeech.maximumAtOnce) texts are being spoken", isBusy: true) }
     defer { running.withLock { $0 -= 1 } }
     let path = path
-    return try await withCheckedThrowingContinuation { continuation in
+    let spoken: Result<PlayableSound, SpeechFailure> = await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
-        continuation.resume(with: Result { try FliteSpeech.speak(text, with: path) })
+        continuation.resume(
+          returning: Result { () throws(SpeechFailure) in try FliteSpeech.speak(text, with: path) })
       }
     }
+    return try spoken.get()
   }
 
-  private static func speak(_ text: SpokenText, with path: String) throws -> PlayableSound {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("landline-speech-\(UUID().uuidString).wav")
-    defer { try? FileManager.default.removeItem(at: file) }
+  private static func speak(_ text: SpokenText, with path: String) throws(SpeechFailure) -> PlayableSound {
+    // What is said is nobody else's on this machine.
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("landline-speech-\(UUID().uuidString)")
+    do {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    } catch { throw SpeechFailure("\(folder.path) cannot be made: \(error.localizedDescription)") }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("text.wav")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     // The text is one argument, which no shell reads.

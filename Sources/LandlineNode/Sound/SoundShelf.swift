@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 package import MediaCore
 package import NodeCore
@@ -20,6 +21,8 @@ package final class SoundShelf: Sendable {
   private let folder: String?
   private let speech: (any SpeechDriver)?
   private let known = Mutex<[Known]>([])
+  /// A file of two minutes takes a second of a core: one at a time, and on none of the threads that others wait for.
+  private let reader = DispatchQueue(label: "landline.sounds")
 
   /// - Parameters:
   ///   - folder: `nil`: no file is played.
@@ -32,7 +35,13 @@ package final class SoundShelf: Sendable {
   /// - Throws: ``SoundProblem``.
   package func sound(_ words: SpokenWords) async throws(SoundProblem) -> PlayableSound {
     switch words {
-    case .sound(let name): return try file(name)
+    case .sound(let name):
+      let read: Result<PlayableSound, SoundProblem> = await withCheckedContinuation { continuation in
+        reader.async {
+          continuation.resume(returning: Result { () throws(SoundProblem) in try self.file(name) })
+        }
+      }
+      return try read.get()
     case .text(let text):
       guard let speech else {
         throw SoundProblem(.missing, "no speech engine is installed", fix: "install flite, or play a file")
@@ -41,8 +50,9 @@ package final class SoundShelf: Sendable {
         throw SoundProblem(
           .invalid, "the text cannot be spoken", fix: "1 to \(SpokenText.maximumCharacters) printable characters")
       }
-      do { return try await speech.speech(spoken) } catch {
-        throw SoundProblem(.failed, "the text was not spoken: \(error)", fix: "again in a moment")
+      do throws(SpeechFailure) { return try await speech.speech(spoken) } catch {
+        throw SoundProblem(
+          error.isBusy ? .busy : .failed, "the text was not spoken: \(error.problem)", fix: "again in a moment")
       }
     }
   }
@@ -60,7 +70,9 @@ package final class SoundShelf: Sendable {
     }
     let paths = SoundShelf.endings.map { "\(folder)/\(name).\($0)" }
     guard let path = paths.first(where: { FileManager.default.isReadableFile(atPath: $0) }) else {
-      throw SoundProblem(.missing, "there is no sound \(name)", fix: "a file \(name).wav or \(name).opus in \(folder)")
+      throw SoundProblem(
+        .missing, "there is no sound \(name)",
+        fix: "a file \(name).wav or \(name).opus in the environment's folder of sounds")
     }
     let facts = try? FileManager.default.attributesOfItem(atPath: path)
     let changedAt = facts?[.modificationDate] as? Date ?? .distantPast

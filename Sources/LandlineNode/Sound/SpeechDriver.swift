@@ -3,8 +3,7 @@ package import MediaCore
 /// An engine that speaks texts. Gateways that have none play files alone.
 package protocol SpeechDriver: Sendable {
   /// - Parameter text: as ``SpokenText`` admits it.
-  /// - Throws: ``SpeechFailure``.
-  func speech(_ text: SpokenText) async throws -> PlayableSound
+  func speech(_ text: SpokenText) async throws(SpeechFailure) -> PlayableSound
 }
 
 /// Words for an engine: printable, and not too many.
@@ -25,8 +24,14 @@ package struct SpokenText: Hashable, Sendable {
   }
 }
 
-/// Why a text was not spoken, for the log.
+/// Why a text was not spoken.
 package struct SpeechFailure: Error, Hashable, Sendable {
   package let problem: String
-  package init(_ problem: String) { self.problem = problem }
+  /// The engine speaks other texts.
+  package let isBusy: Bool
+
+  package init(_ problem: String, isBusy: Bool = false) {
+    self.problem = problem
+    self.isBusy = isBusy
+  }
 }

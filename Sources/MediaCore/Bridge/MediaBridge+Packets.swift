@@ -59,10 +59,11 @@ extension MediaBridge {
     flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
     insert(packet, header, isSound: true, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
-    // A leg that is alone or in a room.
-    if flow == nil, let tap = leg.tap, tap.isRecording {
+    // A leg that is alone or in a room. Keys are the other one's alone.
+    let isBeneath = beneathEnd != nil
+    if flow == nil, let tap = leg.tap, tap.isRecording || isBeneath {
       tap.hear(
-        packet, header, leg.codec(of: header.payloadType), isMuted: leg.isMuted, detectsTones: false, at: now,
+        packet, header, leg.codec(of: header.payloadType), isMuted: leg.isMuted, detectsTones: isBeneath, at: now,
         events: &events)
     }
   }
@@ -135,11 +136,11 @@ extension MediaBridge {
   /// Q.24 asks for 40 of each) with some to spare.
   static let shortestTone = 80
 
-  /// Keys that came as events go on as tones where the other leg's peer takes no events. Each waits for its end: until
-  /// then its length is not known.
+  /// Keys that came as events go on as tones where the other leg's peer takes no events, and as events of our own where a
+  /// sound is played beneath the talk. Each waits for its end: until then its length is not known.
   func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
-    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg)?.to, let audio = other.audio,
-      audio.events == nil
+    guard !told.isEmpty, !leg.isMuted, let other = listener(to: leg), let audio = other.audio,
+      audio.events == nil || beneathEnd != nil
     else { return }
     for case .digit(_, let digit) in told where digit.way == .event {
       other.press(

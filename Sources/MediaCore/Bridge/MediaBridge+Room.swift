@@ -7,11 +7,16 @@ extension MediaBridge {
     _ id: LegID, _ room: RoomIdentifier, _ options: RoomOptions, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     guard let leg = leg(id) else { return }
+    endBeneath()
     if leg.seat?.room == room { return workspace.hall.change(room, options) }
     guard !leg.isApart, let seat = workspace.hall.enter(leg, of: identifier, room, options, at: now) else {
       events.append(.roomRefused(id))
       return
     }
+    sit(leg, at: seat)
+  }
+
+  private func sit(_ leg: MediaLeg, at seat: RoomSeat) {
     leaveSeat(leg)
     leg.seat = seat
     leg.echo = nil
@@ -31,6 +36,44 @@ extension MediaBridge {
     guard let seat = leg.seat else { return }
     leg.seat = nil
     workspace.hall.leave(seat)
+  }
+
+  // MARK: Beneath the talk of two
+
+  /// The room of the two legs alone while a sound is played beneath their talk: what is mixed needs a clock, which packets are
+  /// none of in a pause. Conferences have numbers without the highest bit.
+  private var ownRoom: RoomIdentifier { RoomIdentifier(rawValue: identifier.rawValue | 1 << 63) }
+
+  func playBeneath(_ sound: PlayableSound?, at now: MonotonicInstant) {
+    guard let sound else { return endBeneath() }
+    if beneathEnd == nil {
+      let talking = legs.filter { !$0.isApart && $0.seat == nil }
+      let seats =
+        talking.count < 2
+        ? [] : talking.compactMap { workspace.hall.enter($0, of: identifier, ownRoom, RoomOptions(), at: now) }
+      guard seats.count == 2 else {
+        for seat in seats { workspace.hall.leave(seat) }
+        return
+      }
+      for (leg, seat) in zip(talking, seats) { sit(leg, at: seat) }
+    }
+    workspace.hall.play(sound, in: ownRoom)
+    beneathEnd = now.advanced(byMilliseconds: Int64(sound.milliseconds) + MediaBridge.beneathRest)
+  }
+
+  /// Milliseconds within which the last of a sound has been mixed, whenever the room's frames are made.
+  private static let beneathRest: Int64 = 100
+
+  /// The legs hear each other by themselves again.
+  func endBeneath() {
+    guard beneathEnd != nil else { return }
+    beneathEnd = nil
+    for leg in legs where leg.seat?.room == ownRoom { leaveRoom(leg.id) }
+  }
+
+  /// Who is sent what comes from a leg, where that is one leg.
+  func listener(to leg: MediaLeg) -> MediaLeg? {
+    flow(from: leg)?.to ?? (beneathEnd == nil ? nil : legs.first { $0 !== leg && !$0.isApart })
   }
 
   /// Milliseconds of sound of a leg that wait in its room; `nil`: it is in none.

@@ -44,6 +44,8 @@ public final class MediaBridge {
   /// Of the legs, or of a room: never both.
   var recorder: WAVRecorder?
   var roomRecorder: RoomRecorder?
+  /// When the sound is over that is played beneath the talk; `nil`: there is none. Meanwhile both legs are in ``ownRoom``.
+  var beneathEnd: MonotonicInstant?
 
   /// A bridge without legs, see ``attach(_:_:at:)``. `workspace`: shared with the other bridges of the same thread.
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
@@ -63,6 +65,7 @@ public final class MediaBridge {
   ) {
     let limit = isApart ? MediaBridge.maximumLegsApart : MediaBridge.maximumLegs
     guard !isClosed, leg(id) == nil, legs.count(where: { $0.isApart == isApart }) < limit else { return }
+    if !isApart { endBeneath() }
     let joining = MediaLeg(id, configuration, isApart: isApart, workspace: workspace, at: now)
     legs.insert(joining, at: legs.firstIndex { id < $0.id } ?? legs.endIndex)
     if !isApart { connect(joining) }
@@ -75,6 +78,7 @@ public final class MediaBridge {
     guard let joining = leg(id), joining.isApart,
       legs.count(where: { !$0.isApart }) < MediaBridge.maximumLegs
     else { return }
+    endBeneath()
     joining.isApart = false
     connect(joining)
     shareRecorder()
@@ -83,6 +87,7 @@ public final class MediaBridge {
   /// A leg hears the others no longer, nor is it heard; it may be joined again.
   private func part(_ id: LegID) {
     guard let leg = leg(id), !leg.isApart else { return }
+    endBeneath()
     leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.isApart = true
@@ -105,6 +110,7 @@ public final class MediaBridge {
   /// A leg goes, the others stay.
   private func detach(_ id: LegID, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard let index = legs.firstIndex(where: { $0.id == id }) else { return }
+    if !legs[index].isApart { endBeneath() }
     let leg = legs.remove(at: index)
     leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
@@ -143,6 +149,7 @@ public final class MediaBridge {
     guard !isClosed, let deadline = nextDeadline, deadline <= now else { return }
     for leg in legs { advance(leg, to: now, outbox: outbox, events: &events) }
     for flow in flows { flow.advance(to: now, outbox: outbox, events: &events) }
+    if let end = beneathEnd, end <= now { endBeneath() }
     if let due = nextRecorded, due <= now { tellRecorded(at: now, events: &events) }
     if nextStatistics <= now { tellStatistics(at: now, events: &events) }
     schedule()
@@ -184,6 +191,7 @@ public final class MediaBridge {
       leg(id)?.play(prompts, from: library, at: now, events: &events)
     case .playSound(let id, let sound): leg(id)?.play(sound, at: now, events: &events)
     case .playInRoom(let room, let sound): workspace.hall.play(sound, in: room)
+    case .playBeneath(let sound): playBeneath(sound, at: now)
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
     case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
     case .echo(let id, let dropping):
@@ -215,7 +223,7 @@ public final class MediaBridge {
   /// Finds out what is due next.
   func schedule() {
     guard !isClosed else { return }
-    var next = min(nextStatistics, nextRecorded ?? nextStatistics)
+    var next = min(nextStatistics, nextRecorded ?? nextStatistics, beneathEnd ?? nextStatistics)
     for leg in legs { if let due = leg.nextDeadline { next = min(next, due) } }
     for flow in flows { if let due = flow.nextDeadline { next = min(next, due) } }
     nextDeadline = next
@@ -256,6 +264,9 @@ public enum MediaCommand: Sendable {
   /// Play a sound to all who are in a room, together with what they say, and in place of one that is played already; `nil` ends
   /// it.
   case playInRoom(RoomIdentifier, PlayableSound?)
+  /// Play a sound to both legs beneath their talk, in place of one that is played already; `nil` ends it. Nothing happens where
+  /// there are not two, where one is in a room, and where the thread has ``RoomHall/maximumRooms``.
+  case playBeneath(PlayableSound?)
   /// Play tones to a leg in place of the other leg's sound or the room's.
   case playTones(LegID, [Tone])
   case stopPlaying(LegID)

@@ -74,6 +74,8 @@ public enum SpokenWords: Hashable, Sendable {
 public enum SayingPlace: Hashable, Sendable {
   /// To sides of a call of an environment, in place of the other side.
   case call(CallID, environment: String, Set<CallSide>)
+  /// To both sides of a call of an environment, beneath their talk.
+  case beneath(CallID, environment: String)
   /// To all of a conference, together with what they say.
   case conference(RoomKey)
 }
@@ -98,6 +100,8 @@ public struct SoundProblem: Error, Hashable, Sendable {
     case missing
     /// It could not be read or spoken.
     case failed
+    /// The engine speaks other texts.
+    case busy
   }
   public let kind: Kind
   public let problem: String

@@ -25,10 +25,11 @@ struct SayingWords: ParsableArguments {
 extension CallsCommand {
   struct Say: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "say", abstract: "Have something said in a live call, in place of the other side.",
+      commandName: "say", abstract: "Have something said in a live call, in place of the other side or beneath it.",
       discussion: """
         landline calls say last 'You are being put through.'
         landline calls say last --sound greeting --side called
+        landline calls say last --sound music --beneath
         landline calls say last --stop
         """)
 
@@ -40,12 +41,19 @@ extension CallsCommand {
     @Option(help: "caller or called (default: both).")
     var side: CallSideOptions.Side?
 
+    @Flag(help: "Both sides hear it together with each other's words.")
+    var beneath = false
+
     @OptionGroup(title: "Common") var common: CommonOptions
+
+    func validate() throws {
+      guard !beneath || side == nil else { throw ValidationError("--beneath is for both sides: leave --side out") }
+    }
 
     func run() async throws {
       try await common.console {
         try await $0.callsSay(
-          id, to: side?.rawValue, words.options, control: common.gateway.control,
+          id, to: side?.rawValue, beneath: beneath, words.options, control: common.gateway.control,
           environment: common.gateway.environment)
       }
     }

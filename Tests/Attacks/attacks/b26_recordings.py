@@ -2,33 +2,11 @@
 
 import json
 
-from gateway_lab import Account, Lab, Trunk
+from gateway_lab import Account, Trunk
 from ground import *
 
 # Starts and ends of one recording, and ranges of its sound that are asked for.
 STORM, RANGES = 100, 500
-
-
-class OwnedLab(Lab):
-    """Each account has an owner with a key."""
-
-    def configuration(self):
-        owners = ["    owners:"]
-        for account in self.accounts:
-            owners += [f"      {account.name}-owner:", f"        account: {account.name}",
-                       f"        key-file: {account.name}-owner.key"]
-        own = "    operators:\n      production-admin:"
-        return super().configuration().replace(own, "\n".join(owners) + "\n" + own)
-
-    def key(self, account):
-        return f"owner-key-of-{account}-0123456789abcdef"
-
-    def prepare(self):
-        for account in self.accounts:
-            file = self.folder / f"{account.name}-owner.key"
-            file.write_text(self.key(account.name) + "\n")
-            file.chmod(0o600)
-        super().prepare()
 
 
 async def attack(ground):

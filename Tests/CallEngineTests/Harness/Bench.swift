@@ -511,6 +511,7 @@ final class Bench {
     case .pauseRecording(let isOn): isOn ? "pause recording" : "resume recording"
     case .endRecording: "end recording"
     case .play(let leg, let sound): "play \(leg) \(sound)"
+    case .playBeneath(let sound): "play beneath \(sound.map { "\($0)" } ?? "nothing")"
     case .playInRoom(let room, let sound): "play in room \(room) \(sound.map { "\($0)" } ?? "nothing")"
     case .close: "close"
     }

@@ -65,7 +65,7 @@ struct SoundFile: Sendable {
   }
 
   /// Whole blocks only.
-  private func blocks(milliseconds: Int) -> [[Int16]] {
+  func blocks(milliseconds: Int) -> [[Int16]] {
     let size = samplingRate * milliseconds / 1_000
     return stride(from: 0, through: samples.count - size, by: size).map { Array(samples[$0..<($0 + size)]) }
   }

@@ -114,6 +114,7 @@ enum MediaDoors {
 private final class BridgeBench {
   /// Packets of one input at most: sound takes time to decode.
   private static let maximumPackets = 40
+  private static let sound = try? PlayableSound([Int16](repeating: 1_000, count: 3_200), samplingRate: 16_000)
   private let workspace = MediaWorkspace()
   private let bridge: MediaBridge
   /// Without legs: it records a room.
@@ -205,6 +206,8 @@ private final class BridgeBench {
           .enterRoom(side, RoomIdentifier(rawValue: UInt64(kind >> 4 & 1)), RoomOptions()), at: now, outbox: outbox,
           events: &events)
       case 7 where kind & 8 != 0: bridge.handle(.leaveRoom(side), at: now, outbox: outbox, events: &events)
+      case 7 where kind & 16 != 0:
+        bridge.handle(.playBeneath(kind & 2 == 0 ? nil : Self.sound), at: now, outbox: outbox, events: &events)
       default:
         if let plan = plan(side) { bridge.handle(.plan(side, plan), at: now, outbox: outbox, events: &events) }
       }

@@ -58,6 +58,8 @@ import Testing
   @Test func whatIsWrongIsNamed() async throws {
     let kit = try await Self.kit()
     #expect(try await kit.send("POST", Self.ofCall, "{}", key: "k-1").code == "body.missingMember")
+    let oneSide = #"{"text":"a","side":"caller","beneath":true}"#
+    #expect(try await kit.send("POST", Self.ofCall, oneSide, key: "k-5").code == "body.member")
     let both = #"{"text":"a","sound":"b"}"#
     #expect(try await kit.send("POST", Self.ofCall, both, key: "k-2").code == "body.member")
     #expect(try await kit.send("POST", Self.ofCall, #"{"text":"a","side":"x"}"#, key: "k-3").code == "body.member")

@@ -8,9 +8,12 @@ import Testing
 /// Files that can be played, and texts that can be spoken.
 @Suite struct SoundShelfTests {
   private struct Parrot: SpeechDriver {
-    func speech(_ text: SpokenText) async throws -> PlayableSound {
+    func speech(_ text: SpokenText) async throws(SpeechFailure) -> PlayableSound {
       guard text.text != "silence" else { throw SpeechFailure("the parrot sleeps") }
-      return try PlayableSound([Int16](repeating: 1, count: 8_000), samplingRate: 16_000)
+      guard text.text != "so much" else { throw SpeechFailure("the parrot speaks", isBusy: true) }
+      do { return try PlayableSound([Int16](repeating: 1, count: 8_000), samplingRate: 16_000) } catch {
+        throw SpeechFailure("\(error)")
+      }
     }
   }
 
@@ -54,6 +57,7 @@ import Testing
     let shelf = SoundShelf(folder: nil, speech: Parrot())
     #expect(try await shelf.sound(.text("Hello there.")).milliseconds == 500)
     #expect(await problem(shelf, .text("silence")) == .failed)
+    #expect(await problem(shelf, .text("so much")) == .busy)
     for text in ["", " ", "a\u{0}b", "line\nbreak", String(repeating: "a", count: 501)] {
       #expect(await problem(shelf, .text(text)) == .invalid, "\(text)")
     }

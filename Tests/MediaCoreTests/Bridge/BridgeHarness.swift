@@ -28,6 +28,7 @@ final class BridgeHarness {
   }
 
   let bridge: MediaBridge
+  let workspace = MediaWorkspace()
   let outbox = PacketOutbox()
   var events: [MediaEvent] = []
   var now = MonotonicInstant(milliseconds: 1_000)
@@ -38,7 +39,7 @@ final class BridgeHarness {
     _ left: AudioCodec, _ right: AudioCodec, leftEvents: Int? = 8_000, rightEvents: Int? = 8_000,
     rightPacketTime: Int = 20, detectsTones: Bool = false
   ) throws {
-    let bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
+    let bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: workspace, at: now)
     self.bridge = bridge
     for (side, codec, clock, time) in [
       (LegID.near, left, leftEvents, 20), (.far, right, rightEvents, rightPacketTime),
@@ -108,9 +109,12 @@ final class BridgeHarness {
   /// Moves the clock on, deadline by deadline.
   func advance(milliseconds: Int64) {
     let end = now.advanced(byMilliseconds: milliseconds)
-    while let due = bridge.nextDeadline, due <= end {
+    while let due = [bridge.nextDeadline, workspace.hall.nextDeadline].compactMap(\.self).min(), due <= end {
       now = max(now, due)
       bridge.advance(to: now, outbox: outbox, events: &events)
+      var told: [(BridgeIdentifier, MediaEvent)] = []
+      workspace.hall.advance(to: now, outbox: outbox, flush: collect, events: &told)
+      events += told.map(\.1)
       collect()
     }
     now = end

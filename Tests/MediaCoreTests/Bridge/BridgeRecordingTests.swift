@@ -8,54 +8,6 @@ import Testing
 @Suite struct BridgeRecordingTests {
   private static let rate = RecordingEncoder.samplingRate
 
-  /// Phones that hum, and what was recorded of them.
-  private final class Stage {
-    let harness: BridgeHarness
-    private var encoders: [LegID: AudioEncoder] = [:]
-    private var positions: [LegID: Int] = [:]
-    private let frequencies: [LegID: Double]
-
-    init(_ left: AudioCodec, _ right: AudioCodec, _ near: Double = 440, _ far: Double = 1_000) throws {
-      harness = try BridgeHarness(left, right)
-      frequencies = [.near: near, .far: far]
-      for (leg, codec) in [(LegID.near, left), (.far, right)] {
-        encoders[leg] = try AudioEncoder(codec, samplingRate: codec == .opus ? 16_000 : codec.samplingRate)
-      }
-    }
-
-    func hum(_ legs: [LegID] = [.near, .far], milliseconds: Int) {
-      for _ in 0..<(milliseconds / 20) {
-        for leg in legs { send(leg) }
-        harness.advance(milliseconds: 20)
-      }
-    }
-
-    func send(_ leg: LegID, lost: Bool = false) {
-      guard let encoder = encoders[leg], let codec = harness.phones[leg]?.codec, let frequency = frequencies[leg] else {
-        return
-      }
-      let rate = encoder.samplingRate
-      let from = positions[leg] ?? 0
-      positions[leg] = from + rate / 50
-      let sound = TestSound.sine(frequency, samples: rate / 50, from: from, rate: Double(rate))
-      harness.send(leg, TestSound.encode(sound, encoder), ticks: UInt32(codec.clockRate / 50), lost: lost)
-    }
-
-    /// How often a recording ended.
-    var ends: Int { harness.events.count { if case .recordingEnded = $0 { true } else { false } } }
-
-    var recorded: (left: [Int16], right: [Int16]) {
-      var bytes: [UInt8] = []
-      for case .recorded(let piece) in harness.events { bytes += piece }
-      func channel(_ offset: Int) -> [Int16] {
-        stride(from: offset, to: bytes.count - 1, by: 4).map {
-          Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
-        }
-      }
-      return (channel(0), channel(2))
-    }
-  }
-
   private func strength(_ frequency: Double, _ samples: some Collection<Int16>) -> Double {
     Sound.strength(frequency, in: samples, rate: Self.rate)
   }
@@ -68,7 +20,7 @@ import Testing
     (AudioCodec.pcmu, AudioCodec.pcmu), (.pcmu, .opus), (.opus, .opus), (.g722, .opus), (.g722, .g722), (.opus, .pcma),
   ])
   func eachLegHasItsChannel(_ left: AudioCodec, _ right: AudioCodec) throws {
-    let stage = try Stage(left, right)
+    let stage = try HummingBridge(left, right)
     stage.harness.advance(milliseconds: 333)
     stage.harness.command(.record(.sound))
     stage.hum(milliseconds: 4_000)
@@ -92,7 +44,7 @@ import Testing
   ])
   func wideBandIsKept(_ left: AudioCodec, _ right: AudioCodec) throws {
     for tone in [3_800.0, 6_000] {
-      let stage = try Stage(left, right, tone, 500)
+      let stage = try HummingBridge(left, right, tone, 500)
       stage.harness.command(.record(.sound))
       stage.hum(milliseconds: 2_000)
       stage.harness.command(.record(nil))
@@ -103,7 +55,7 @@ import Testing
 
   @Test(arguments: [WAVRecorder.Form.file, .sound], [(AudioCodec.pcmu, AudioCodec.pcmu), (.opus, .pcmu)])
   func whoIsMutedIsNotRecorded(_ form: WAVRecorder.Form, _ codecs: (AudioCodec, AudioCodec)) throws {
-    let stage = try Stage(codecs.0, codecs.1)
+    let stage = try HummingBridge(codecs.0, codecs.1)
     stage.harness.command(.record(form))
     stage.hum(milliseconds: 1_000)
     stage.harness.command(.mute(.near, true))
@@ -122,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [WAVRecorder.Form.file, .sound]) func aPauseIsSilence(_ form: WAVRecorder.Form) throws {
-    let stage = try Stage(.pcmu, .opus)
+    let stage = try HummingBridge(.pcmu, .opus)
     stage.harness.command(.pauseRecording(true))
     stage.harness.command(.record(form))
     stage.hum(milliseconds: 1_000)
@@ -143,7 +95,7 @@ import Testing
   }
 
   @Test func silenceLastsAsLongAsTheTime() throws {
-    let stage = try Stage(.pcmu, .pcmu)
+    let stage = try HummingBridge(.pcmu, .pcmu)
     stage.harness.command(.record(.sound))
     stage.harness.command(.record(.file))
     stage.harness.advance(milliseconds: 10_010)
@@ -158,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [LegID.near, .far, LegID(2)]) func whoIsAloneHasItsOwnChannel(_ leg: LegID) throws {
-    let stage = try Stage(.pcmu, .pcmu)
+    let stage = try HummingBridge(.pcmu, .pcmu)
     stage.harness.command(.record(.sound))
     if leg == .near {
       stage.harness.command(.detach(.far))
@@ -175,7 +127,7 @@ import Testing
   }
 
   @Test func whoWaitsApartIsNotRecorded() throws {
-    let stage = try Stage(.pcmu, .pcmu)
+    let stage = try HummingBridge(.pcmu, .pcmu)
     stage.harness.command(.record(.sound))
     stage.harness.command(.part(.far))
     stage.hum(milliseconds: 1_000)
@@ -189,7 +141,7 @@ import Testing
 
   /// The near phone is put through and leaves; the third one talks with the far phone from there on.
   @Test func whoTakesAPlaceHasItsChannel() throws {
-    let stage = try Stage(.pcmu, .pcmu)
+    let stage = try HummingBridge(.pcmu, .pcmu)
     let third = LegID(2)
     try stage.harness.addPhoneApart(third, .pcmu)
     stage.harness.command(.record(.sound))
@@ -209,7 +161,7 @@ import Testing
   }
 
   @Test func whoIsInARoomIsRecorded() throws {
-    let stage = try Stage(.pcmu, .opus)
+    let stage = try HummingBridge(.pcmu, .opus)
     stage.harness.command(.record(.sound))
     stage.hum(milliseconds: 1_000)
     stage.harness.command(.enterRoom(.near, RoomIdentifier(rawValue: 1), RoomOptions()))
@@ -232,7 +184,7 @@ import Testing
   /// The far phone's sound stops on its way for 300 ms and then comes all at once: it stays where it belongs.
   @Test(arguments: [(AudioCodec.pcmu, AudioCodec.pcmu), (.opus, .pcmu), (.opus, .g722)])
   func aStallLeavesNoGap(_ codecs: (AudioCodec, AudioCodec)) throws {
-    let stage = try Stage(codecs.0, codecs.1)
+    let stage = try HummingBridge(codecs.0, codecs.1)
     stage.harness.command(.record(.sound))
     stage.hum(milliseconds: 1_000)
     stage.hum([.near], milliseconds: 300)
@@ -246,7 +198,7 @@ import Testing
   }
 
   @Test func whatIsLostIsSilence() throws {
-    let stage = try Stage(.pcmu, .pcma)
+    let stage = try HummingBridge(.pcmu, .pcma)
     stage.harness.command(.record(.sound))
     for index in 0..<100 {
       stage.send(.near, lost: (40..<60).contains(index))
@@ -261,7 +213,7 @@ import Testing
   }
 
   @Test func whoSendsTooMuchMakesNothingLonger() throws {
-    let stage = try Stage(.pcmu, .pcmu)
+    let stage = try HummingBridge(.pcmu, .pcmu)
     stage.harness.command(.record(.sound))
     for _ in 0..<100 {
       for _ in 0..<3 { stage.send(.near) }

@@ -32,6 +32,13 @@ public actor SoundJudge {
     try await ask("digits", ["recording": recording.path])
   }
 
+  /// dB of each tone in the last seconds; 0 is a full-scale sine.
+  public func levels(in recording: URL, of frequencies: [Double], seconds: Int) async throws -> [Double] {
+    let judged = try await ask(
+      "levels", ["recording": recording.path, "frequencies": frequencies, "seconds": seconds])
+    return (0..<judged.count("levels")).map { judged.number("levels.\($0)") ?? -.infinity }
+  }
+
   private func ask(_ command: String, _ values: [String: any Sendable]) async throws -> PythonEvent {
     let before = last
     let question = Task {

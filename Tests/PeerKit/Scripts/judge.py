@@ -5,6 +5,7 @@ Commands, one JSON object a line, or one as the only argument:
   quality    reference, recording           -> PESQ narrow band, delay, correlation, share of the start that is there
   transcript recording, expected            -> words, and the share of the expected ones among them in order
   digits     recording                      -> the tones of telephone digits, with start and length
+  levels     recording, frequencies, seconds -> dB of each tone in the last seconds; 0 is a full-scale sine
   prepare                                   -> the speech model is loaded
 Every answer carries `event` "judged" and the `command`.
 """
@@ -112,6 +113,18 @@ def digits(samples):
     ]
 
 
+def levels(samples, frequencies, seconds):
+    """dB of each tone, the median of the last whole seconds: a packet that is lost clicks in one of them. The very end, where a call
+    may have stopped already, does not count."""
+    time = numpy.arange(RATE) / RATE
+    window = numpy.hanning(RATE)
+    waves = numpy.exp(-2j * numpy.pi * numpy.outer(frequencies, time)) * window * 2 / window.sum()
+    end = len(samples) - RATE // 2
+    blocks = [samples[end - (place + 1) * RATE : end - place * RATE] for place in range(seconds)]
+    found = numpy.median([numpy.abs(waves @ block) for block in blocks if len(block) == RATE] or [[0] * len(frequencies)], axis=0)
+    return [float(20 * numpy.log10(max(each, 1e-3) / 32768)) for each in found]
+
+
 def words(text):
     return re.sub(r"[^a-z0-9' ]", " ", text.lower()).split()
 
@@ -157,6 +170,10 @@ class Judge:
     async def do_digits(self, recording):
         found = digits(load(recording))
         emit("judged", command="digits", digits="".join(each["digit"] for each in found), tones=found)
+
+    async def do_levels(self, recording, frequencies, seconds=5):
+        samples = load(recording)
+        emit("judged", command="levels", seconds=len(samples) / RATE, levels=levels(samples, frequencies, seconds))
 
     async def do_prepare(self):
         emit("judged", command="prepare", hasModel=self._load() is not None)

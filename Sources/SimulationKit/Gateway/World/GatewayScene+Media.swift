@@ -51,7 +51,7 @@ extension GatewayScene {
       oracles.detaches(leg, call, in: self)
       bridge[leg] = SimulatedMedia.Leg()
     case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt,
-      .enterRoom, .deafen, .record, .pauseRecording, .endRecording, .play, .playInRoom:
+      .enterRoom, .deafen, .record, .pauseRecording, .endRecording, .play, .playBeneath, .playInRoom:
       break
     }
   }
