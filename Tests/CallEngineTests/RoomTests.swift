@@ -105,6 +105,23 @@ import Testing
     #expect(RoomTests.rooms(bench) == ["media enter near 2"])
   }
 
+  @Test("operators see how it is to hear each of them")
+  func qualities() throws {
+    let bench = try Bench()
+    let first = try RoomTests.enter(bench)
+    let second = try RoomTests.enter(bench, as: 2)
+    #expect(bench.engine.rooms.first?.participants.map(\.quality) == [nil, nil])
+    let direction = CallQuality.Direction(meanOpinionScore: 3.1, jitter: 40, loss: 0.2, packets: 50)
+    bench.feed(.media(second, .quality(.near, direction, roundTrip: 80, level: -30)))
+    bench.feed(.media(first, .quality(.near, .nothing(packets: 0), roundTrip: nil)))
+    let measured = bench.engine.rooms.first?.participants.map(\.quality)
+    #expect(
+      measured == [
+        ParticipantQuality(.nothing(packets: 0), roundTrip: nil, level: nil),
+        ParticipantQuality(direction, roundTrip: 80, level: -30),
+      ])
+  }
+
   @Test("keys are nobody's, it cannot be put through, and a muted app stays in it")
   func keepsQuiet() throws {
     let bench = try Bench()

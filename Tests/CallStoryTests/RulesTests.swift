@@ -44,7 +44,7 @@ struct RulesRow: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { rule }
 
-  static let all = signalling + numbers + media + loss + course + users + arrivals + transfers
+  static let all = signalling + numbers + media + loss + course + users + arrivals + transfers + conferences
 }
 
 @Suite("Rules that explain calls")

@@ -97,6 +97,38 @@ import Testing
     #expect(pace.tick == 0)
   }
 
+  @Test func isFullWhereTheLoadStands() {
+    var pace = LoopPace(maximumTick: 5_000, at: 0, processor: 0)
+    var (now, processor): (Int64, Int64) = (0, 0)
+    func pass(_ windows: Int, percent: Int64) {
+      for _ in 0..<windows {
+        now += LoopPace.window
+        processor += LoopPace.window * percent / 100
+        pace.measure(at: now, processor: processor)
+      }
+    }
+    pass(9, percent: 100)
+    #expect(!pace.isFull, "a burst")
+    pass(1, percent: 95)
+    #expect(pace.isFull)
+    pass(1, percent: 80)
+    #expect(!pace.isFull)
+    pass(9, percent: 95)
+    #expect(!pace.isFull)
+  }
+
+  /// A loop that had too much to do, and then nothing, says no more.
+  @Test func theGaugeForgets() {
+    let gauge = LoopGauge()
+    #expect(!gauge.isFull(at: 5_000_000))
+    gauge.tell(isFull: true, at: 5_000_000)
+    #expect(gauge.isFull(at: 5_900_000))
+    #expect(!gauge.isFull(at: 6_100_000))
+    gauge.tell(isFull: true, at: 7_000_000)
+    gauge.tell(isFull: false, at: 7_050_000)
+    #expect(!gauge.isFull(at: 7_100_000))
+  }
+
   @Test func neverGathersWhereItMayNot() {
     var pace = LoopPace(maximumTick: 0, at: 0, processor: 0)
     pace.measure(at: 100_000, processor: 100_000)

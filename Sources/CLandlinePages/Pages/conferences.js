@@ -55,7 +55,7 @@ class ConferenceCard {
   }
 
   row(one) {
-    const { participant, from, muted, self_muted: isSelfMuted, deaf, speaking, leads, call, since } = one;
+    const { participant, from, muted, self_muted: isSelfMuted, deaf, speaking, leads, call, since, quality } = one;
     const name = from.value || from.kind;
     const change = (act, word, body) => {
       const node = action(() => this.change(`/${participant}`, body), "slim", word, span("visually-hidden", ` ${name}`));
@@ -67,6 +67,7 @@ class ConferenceCard {
     const states = [
       speaking && badge("speaks", "good"), leads && badge("leads", "good"), muted && badge("muted", "warn"),
       isSelfMuted && badge("muted itself"), deaf && badge("hears nothing", "warn"),
+      quality?.loss > 0.03 && badge(`loses ${Math.round(quality.loss * 100)} %`, "warn"),
     ].filter(Boolean);
     return this.table.row(String(participant),
       [a({ href: callPath(call), class: "break" }, name), from.name && ` (${from.name})`].filter(Boolean), moment(since),

@@ -25,7 +25,9 @@ extension CallMachine {
     case .wayBack(let leg): wayBack(leg)
     case .moved(let leg): moved(leg)
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
-    case .quality(let leg, let direction, let sentLoss, let roundTrip): measured(leg, direction, sentLoss, roundTrip)
+    case .quality(let leg, let direction, let sentLoss, let roundTrip, let level):
+      measured(leg, direction, sentLoss, roundTrip)
+      if leg == roomMember { heardInRoom(direction, roundTrip, level) }
     case .playEnded(let leg, _): playEnded(leg)
     case .speaking(_, let isSpeaking): spoke(isSpeaking)
     case .leadsTalk: leadsTalk()

@@ -70,7 +70,7 @@ extension CallMachine {
         leg.key, id, from: from, isMuted: self[member].app?.isMuted ?? false, isSilenced: leg.beginsMuted,
         audience(member), at: context.now, clock: context.clock)
     }
-    note("in conference \(leg.key.conference)")
+    addToStory(.inConference(leg.key.conference.text))
   }
 
   /// Gives the place back; nothing happens where it has none.
@@ -100,6 +100,11 @@ extension CallMachine {
     if let room = roomKey, isUp { context.inRoom(room) { $0.spoke(room, id, isSpeaking, at: context.now) } }
   }
 
+  func heardInRoom(_ direction: CallQuality.Direction, _ roundTrip: Double?, _ level: Int?) {
+    guard let room = roomKey, isUp else { return }
+    context.inRoom(room) { $0.measured(room, id, ParticipantQuality(direction, roundTrip: roundTrip, level: level)) }
+  }
+
   func leadsTalk() {
     if let room = roomKey, isUp { context.inRoom(room) { $0.leadsTalk(room, id, at: context.now) } }
   }
@@ -108,7 +113,7 @@ extension CallMachine {
 
   func silencedInRoom(_ isOn: Bool, by actor: String) {
     guard let room = roomKey, let member = roomMember, isUp else { return }
-    note("\(actor) \(isOn ? "mutes" : "no longer mutes") it")
+    addToStory(isOn ? .mutedByOperator(actor) : .unmutedByOperator(actor))
     setMuted(member, isOn)
     context.inRoom(room) { $0.change(room, id, at: context.now) { $0.isSilenced = isOn } }
   }
@@ -142,7 +147,7 @@ extension CallMachine {
   /// Nobody else has been there for as long as anybody waits.
   func aloneInRoom() {
     guard isUp else { return }
-    note("alone in the conference for \(context.limits.aloneMilliseconds / 1000) s")
+    addToStory(.aloneInConference(context.limits.aloneMilliseconds / 1000))
     end(.timeout, reasons: [CallMachine.normalClearing])
   }
 }

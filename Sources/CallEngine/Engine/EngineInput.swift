@@ -197,8 +197,8 @@ public enum MediaNotice: Hashable, Sendable {
   /// What goes to a leg was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
   /// Sound that came in from a leg, once a second. `sentLoss`: the part of what it was sent that it lost, 0 to 1, as its
-  /// newest report says; `roundTrip` in milliseconds.
-  case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?)
+  /// newest report says; `roundTrip` in milliseconds; `level`: dBov of what comes from a leg in a conference.
+  case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?, level: Int? = nil)
   /// What was to be said or played to a leg is over.
   case playEnded(LegID, finished: Bool)
   /// A leg in a conference speaks, or no longer.
@@ -223,8 +223,8 @@ public enum MediaNotice: Hashable, Sendable {
     case .wayBack: .wayBack(leg)
     case .moved: .moved(leg)
     case .thinLink(_, let isThin): .thinLink(leg, isThin)
-    case .quality(_, let direction, let sentLoss, let roundTrip):
-      .quality(leg, direction, sentLoss: sentLoss, roundTrip: roundTrip)
+    case .quality(_, let direction, let sentLoss, let roundTrip, let level):
+      .quality(leg, direction, sentLoss: sentLoss, roundTrip: roundTrip, level: level)
     case .playEnded(_, let finished): .playEnded(leg, finished: finished)
     case .speaking(_, let isSpeaking): .speaking(leg, isSpeaking)
     case .leadsTalk: .leadsTalk(leg)
@@ -237,7 +237,7 @@ public enum MediaNotice: Hashable, Sendable {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
       .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
-      .quality(let leg, _, _, _), .playEnded(let leg, _), .speaking(let leg, _), .leadsTalk(let leg):
+      .quality(let leg, _, _, _, _), .playEnded(let leg, _), .speaking(let leg, _), .leadsTalk(let leg):
       leg
     case .recordingEnded, .closed: nil
     }

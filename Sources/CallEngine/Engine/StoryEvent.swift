@@ -39,6 +39,13 @@ extension CallRecord.StoryLine {
     case transferred(target: String)
     /// Why whom the call was to be transferred to was not reached.
     case transferFailed(String)
+    /// The id of the conference that the call takes part in.
+    case inConference(String)
+    /// Who had nobody hear it in its conference, or again.
+    case mutedByOperator(String)
+    case unmutedByOperator(String)
+    /// Seconds for which nobody else was in the conference.
+    case aloneInConference(Int64)
 
     /// The words of the line as they are kept; ``init(_:)`` reads them back.
     public var text: String {
@@ -68,6 +75,10 @@ extension CallRecord.StoryLine {
       case .transferAsked(_, let target): Event.askedByFar + target
       case .transferred(let target): Event.transferredTo + target
       case .transferFailed(let reason): Event.notTransferred + reason
+      case .inConference(let id): Event.conference + id
+      case .mutedByOperator(let actor): Event.muted + actor
+      case .unmutedByOperator(let actor): Event.unmuted + actor
+      case .aloneInConference(let seconds): Event.alone + "\(seconds)" + Event.aloneUnit
       }
     }
 
@@ -82,13 +93,19 @@ extension CallRecord.StoryLine {
     private static let askedByFar = "the far side transfers to "
     private static let transferredTo = "transferred to "
     private static let notTransferred = "not transferred: "
+    private static let conference = "in conference "
+    private static let muted = "muted by "
+    private static let unmuted = "no longer muted by "
+    private static let alone = "alone in the conference for "
+    private static let aloneUnit = " s"
     /// Lines that end with a name.
     private static let named: [(words: String, make: @Sendable (String) -> Event)] = [
       (endedBy, { .endedByOperator($0) }), (noCredit, { .noMoreCredit($0) }), (called, { .calledOn(device: $0) }),
       (accepted, { .acceptedOn(device: $0) }), (declined, { .declinedOn(device: $0) }), (busy, { .busyOn(device: $0) }),
       (gone, { .deviceGone($0) }), (askedByNear, { .transferAsked(.near, target: $0) }),
       (askedByFar, { .transferAsked(.far, target: $0) }), (transferredTo, { .transferred(target: $0) }),
-      (notTransferred, { .transferFailed($0) }),
+      (notTransferred, { .transferFailed($0) }), (conference, { .inConference($0) }), (muted, { .mutedByOperator($0) }),
+      (unmuted, { .unmutedByOperator($0) }),
     ]
     private static let plain: [String: Event] = {
       let sides = [LegID.near, .far].flatMap { leg -> [Event] in
@@ -108,6 +125,10 @@ extension CallRecord.StoryLine {
         self = named.make(String(text.dropFirst(named.words.count)))
       } else if text.hasPrefix("BYE ("), text.hasSuffix(")") {
         self = .hungUp(reason: String(text.dropFirst(5).dropLast()))
+      } else if text.hasPrefix(Event.alone), text.hasSuffix(Event.aloneUnit),
+        let seconds = Int64(text.dropFirst(Event.alone.count).dropLast(Event.aloneUnit.count))
+      {
+        self = .aloneInConference(seconds)
       } else {
         return nil
       }

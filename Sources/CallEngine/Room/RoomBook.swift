@@ -67,6 +67,7 @@ final class RoomBook {
     var isSilenced: Bool
     /// It hears nothing.
     var isDeaf = false
+    var quality: ParticipantQuality?
     /// `nil` where no app takes part.
     var audience: Audience?
   }
@@ -187,6 +188,11 @@ final class RoomBook {
     room.participants[call] = participant
     room.changed.insert(participant.number)
     tellWhenDue(room, now)
+  }
+
+  /// What came from a participant in the last second: nobody is told before somebody asks.
+  func measured(_ key: RoomKey, _ call: CallID, _ quality: ParticipantQuality) {
+    rooms[key]?.participants[call]?.quality = quality
   }
 
   /// What an app wants to hear from now on, or that its connection is lost or there again: it is told of all anew.
@@ -320,7 +326,8 @@ final class RoomBook {
         participants: room.inOrder.map {
           RoomReport.Participant(
             number: $0.number, call: $0.call, from: $0.from, since: $0.since, isMuted: $0.isMuted,
-            isSilenced: $0.isSilenced, isDeaf: $0.isDeaf, isSpeaking: room.speaking.contains($0.number))
+            isSilenced: $0.isSilenced, isDeaf: $0.isDeaf, isSpeaking: room.speaking.contains($0.number),
+            quality: $0.quality)
         })
       report.recording = room.recording
       return report

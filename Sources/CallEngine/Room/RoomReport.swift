@@ -1,4 +1,20 @@
+public import AppProtocol
 public import CallModel
+
+/// How it was to hear a participant of a conference in the last second.
+public struct ParticipantQuality: Hashable, Sendable {
+  public var sound: CallQuality.Direction
+  /// Milliseconds between the gateway and the participant; `nil` until a report came.
+  public var roundTrip: Double?
+  /// dBov: 0 is as loud as can be, -96 silence; `nil` where the mixer does not hear it.
+  public var level: Int?
+
+  package init(_ sound: CallQuality.Direction, roundTrip: Double?, level: Int?) {
+    self.sound = sound
+    self.roundTrip = roundTrip
+    self.level = level
+  }
+}
 
 /// A conference as operators see it. Numbers are whole.
 public struct RoomReport: Hashable, Sendable {
@@ -20,10 +36,12 @@ public struct RoomReport: Hashable, Sendable {
     public var isDeaf: Bool
     /// Whether it speaks at this moment.
     public var isSpeaking: Bool
+    /// Of the last second; `nil` before the first.
+    public var quality: ParticipantQuality?
 
     package init(
       number: Int, call: CallID, from: CallerIdentity, since: Instant, isMuted: Bool = false, isSilenced: Bool = false,
-      isDeaf: Bool = false, isSpeaking: Bool = false
+      isDeaf: Bool = false, isSpeaking: Bool = false, quality: ParticipantQuality? = nil
     ) {
       self.number = number
       self.call = call
@@ -33,6 +51,7 @@ public struct RoomReport: Hashable, Sendable {
       self.isSilenced = isSilenced
       self.isDeaf = isDeaf
       self.isSpeaking = isSpeaking
+      self.quality = quality
     }
   }
 

@@ -11,7 +11,7 @@ extension CallRule {
 
   /// Rules that say of a call that its sound was no good one.
   static let lossy: Set<String> = [
-    "appUplinkLoss", "appDownlinkLoss", "trunkLoss", "trunkFarLoss", "thinLink", "pathLost",
+    "participantLoss", "appUplinkLoss", "appDownlinkLoss", "trunkLoss", "trunkFarLoss", "thinLink", "pathLost",
   ]
 
   /// What was not heard, and where it was lost.
@@ -129,7 +129,7 @@ extension CallRule {
     return min(source.share, loss.share)
   }
 
-  private static func described(_ loss: EvidenceLoss) -> String {
+  static func described(_ loss: EvidenceLoss) -> String {
     "\(percent(loss.share))" + (loss.seconds > 0 ? " (\(percent(loss.peak)) in the worst second)" : "")
   }
 

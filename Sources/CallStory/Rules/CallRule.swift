@@ -46,7 +46,7 @@ public struct CallRule: Sendable {
   /// Every rule, in the order in which equals are told.
   public static let all: [CallRule] =
     authentication + identity + numbers + negotiation + answers + transport + capacity + sound + loss + appLeg + users
-    + arrivals + transfers + money + flow + general
+    + arrivals + transfers + conferences + money + flow + general
 
   /// What all rules find, the most likely first.
   public static func findings(in evidence: CallEvidence) -> [CallStory.Finding] {

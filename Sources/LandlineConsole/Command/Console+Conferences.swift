@@ -130,7 +130,8 @@ extension Console {
     _ rows: [JSONObject], of conference: String, _ members: [(String, JSONValue)]
   ) -> Answer {
     let columns = [
-      Column("participant", .number), Column("who"), Column("since"), Column("muted"), Column("speaks"), Column("call"),
+      Column("participant", .number), Column("who"), Column("since"), Column("muted"), Column("speaks"),
+      Column("dBov", .number), Column("loss", .number), Column("score", .number), Column("call"),
     ]
     let listing = Listing(
       columns,
@@ -144,12 +145,19 @@ extension Console {
           .text(name.isEmpty ? who : "\(who), \(name)"), .text(optional: row["since"]?.text),
           .text(muting(row)),
           .text(row["leads"] == .boolean(true) ? "leads" : row["speaking"] == .boolean(true) ? "yes" : ""),
-          .text(optional: row["call"]?.text),
+          .integer(optional: row["level_dbov"]?.text.flatMap { Int64($0) }),
+          .text(optional: measure(row, "loss").map { "\(Int(($0 * 100).rounded())) %" }),
+          .text(optional: measure(row, "mos").map { String(format: "%.1f", $0) }), .text(optional: row["call"]?.text),
         ]
       })
     var answer = Answer("participants", listing)
     answer.members = members
     return answer
+  }
+
+  /// Of what came from a participant in the last second.
+  private static func measure(_ row: JSONObject, _ name: String) -> Double? {
+    row["quality"]?.objectValue?[name]?.text.flatMap { Double($0) }
   }
 
   private static func muting(_ row: JSONObject) -> String {

@@ -342,6 +342,7 @@ enum OpenAPISchemas {
       object([
         ("participant", integer), ("call", text), ("from", reference("Caller")), ("since", time), ("muted", flag),
         ("self_muted", flag), ("deaf", flag), ("speaking", flag), ("leads", flag),
+        ("level_dbov", maybe(integer)), ("quality", maybe(reference("Direction"))), ("round_trip_ms", maybe(number)),
       ])
     ),
     (

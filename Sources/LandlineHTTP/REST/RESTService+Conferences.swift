@@ -223,6 +223,9 @@ extension RESTTrees {
       ("muted", .boolean(participant.isSilenced)), ("self_muted", .boolean(participant.isMuted)),
       ("deaf", .boolean(participant.isDeaf)), ("speaking", .boolean(participant.isSpeaking)),
       ("leads", .boolean(participant.number == leads)),
+      ("level_dbov", .integer(optional: participant.quality?.level.map { Int64($0) })),
+      ("quality", participant.quality.map { direction($0.sound) } ?? .null),
+      ("round_trip_ms", participant.quality?.roundTrip.map { .number($0) } ?? .null),
     ])
   }
 }

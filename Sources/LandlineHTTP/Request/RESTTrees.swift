@@ -86,17 +86,18 @@ enum RESTTrees {
   static func instant(_ instant: Instant?) -> JSONValue { .string(optional: instant.map { "\($0)" }) }
 
   static func quality(_ quality: CallQuality) -> JSONValue {
-    func direction(_ direction: CallQuality.Direction) -> JSONValue {
-      .members([
-        ("mos", direction.meanOpinionScore.map { .number($0) } ?? .null),
-        ("jitter_ms", direction.jitter.map { .number($0) } ?? .null),
-        ("loss", direction.loss.map { .number($0) } ?? .null),
-        ("packets", .integer(Int64(clamping: direction.packets))),
-      ])
-    }
-    return .members([
+    .members([
       ("sent", direction(quality.sent)), ("received", direction(quality.received)),
       ("round_trip_ms", quality.roundTrip.map { .number($0) } ?? .null),
+    ])
+  }
+
+  static func direction(_ direction: CallQuality.Direction) -> JSONValue {
+    .members([
+      ("mos", direction.meanOpinionScore.map { .number($0) } ?? .null),
+      ("jitter_ms", direction.jitter.map { .number($0) } ?? .null),
+      ("loss", direction.loss.map { .number($0) } ?? .null),
+      ("packets", .integer(Int64(clamping: direction.packets))),
     ])
   }
 

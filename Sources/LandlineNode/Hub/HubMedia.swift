@@ -142,6 +142,8 @@ final class HubMedia {
     // A call's thread is chosen once: its bridge, ports and events stay there. All calls of a room have the same.
     let index = Int((needs.room ?? number) % UInt64(loops.count))
     let loop = loops[index]
+    // Any other call finds a thread that has time; whoever comes into a room would take it from all who are in it.
+    if needs.room != nil, loop.isFull { return answer(.failure(.overload)) }
     entries[call] = Entry(loop: index, bridge: bridge)
     calls[bridge] = call
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
@@ -432,7 +434,8 @@ final class HubMedia {
     case .thinLink(let leg, let isThin): .thinLink(leg, isThin)
     case .statistics(let leg, let statistics):
       .quality(
-        leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
+        leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip,
+        level: statistics.roomLevel)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     case .speaking(let leg, let isSpeaking, _): .speaking(leg, isSpeaking)

@@ -182,6 +182,7 @@ package final class HubMeter: Sendable {
     add(.mediaDropped, now.oversized, before.oversized, [("reason", "length")])
     add(.mediaDropped, now.staleDatagrams, before.staleDatagrams, [("reason", "stale")])
     add(.mediaDropped, now.outboxOverflows, before.outboxOverflows, [("reason", "overflow")])
+    add(.roomFramesLeftOut, now.roomFramesLeftOut, before.roomFramesLeftOut, [])
   }
 
   private func add(_ metric: LandlineMetric, _ now: UInt64, _ before: UInt64, _ labels: [(String, String)]) {

@@ -20,6 +20,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case overloadRefusals = "landline_overload_refusals"
   case mediaPackets = "landline_media_packets"
   case mediaDropped = "landline_media_dropped_packets"
+  case roomFramesLeftOut = "landline_conference_frames_left_out"
   case mediaLegs = "landline_media_legs"
   case recordings = "landline_recordings"
   case recordingBytes = "landline_recording_bytes"
@@ -39,8 +40,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   public var kind: Kind {
     switch self {
     case .callsStarted, .callsEnded, .velocityReached, .appMessages, .appRefusedProofs, .ledgerFailures, .sipMessages,
-      .sipDropped, .sipRefused, .mediaPackets, .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals,
-      .httpRefusedProofs, .httpThrottledHosts, .recordingsEnded:
+      .sipDropped, .sipRefused, .mediaPackets, .mediaDropped, .roomFramesLeftOut, .httpRequests, .seriesDropped,
+      .overloadRefusals, .httpRefusedProofs, .httpThrottledHosts, .recordingsEnded:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
     case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
@@ -73,6 +74,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .overloadRefusals: "Calls refused because the gateway had more to do than it could."
     case .mediaPackets: "Media packets, by direction."
     case .mediaDropped: "Media packets dropped, by reason."
+    case .roomFramesLeftOut: "Frames of 20 ms of all conferences of a thread that were not mixed: it came too late."
     case .mediaLegs: "Legs with media ports."
     case .recordings: "Calls and conferences that are being recorded, by environment."
     case .recordingBytes: "Bytes that recordings take on the disk, by environment."

@@ -12,11 +12,15 @@ package struct LoopPace {
   /// The beat up to ``busy``, in microseconds.
   package static let shortTick: Int64 = 500
 
+  /// Windows of ``full`` load in a row after which there is no room for more: half a second, so that no burst counts.
+  package static let standingWindows = 10
+
   package let maximumTick: Int64
   /// Part of a processor that was used of late, 0 to 1.
   package private(set) var load = 0.0
   /// Microseconds from one look at the sockets to the next; 0: as soon as something comes.
   package private(set) var tick: Int64 = 0
+  private var fullWindows = 0
   private var start: Int64
   private var processorAtStart: Int64
 
@@ -29,12 +33,16 @@ package struct LoopPace {
   /// Whether ``measure(at:processor:)`` has enough to go by.
   package func isDue(at now: Int64) -> Bool { now - start >= LoopPace.window }
 
+  /// The thread has had more to do than it can, for a while.
+  package var isFull: Bool { fullWindows == LoopPace.standingWindows }
+
   /// Both in microseconds: a monotonic clock, and the processor time that the thread has used.
   package mutating func measure(at now: Int64, processor: Int64) {
     guard now > start else { return }
     let latest = min(max(Double(processor - processorAtStart) / Double(now - start), 0), 1)
     // Up at once, down by halves: a burst is met, a pause in it changes little.
     load = max(latest, (load + latest) / 2)
+    fullWindows = latest < LoopPace.full ? 0 : min(fullWindows + 1, LoopPace.standingWindows)
     start = now
     processorAtStart = processor
     tick = min(LoopPace.tick(at: load, maximum: maximumTick), maximumTick)

@@ -5,13 +5,14 @@ import MediaCore
 /// A shard on a thread of its own, and the way to it.
 package final class LoopThread<Bridge: LoopBridge>: Sendable {
   package let appPorts: [AppPort]
+  private let gauge = LoopGauge()
   private let mailbox: LoopMailbox<LoopCommand<Bridge>>
 
   package init(
     _ configuration: MediaLoopConfiguration, name: String, deliver: @escaping @Sendable ([MediaLoopEvent]) -> Void
   ) throws(InvalidValue) {
     mailbox = try LoopMailbox(capacity: configuration.waitingCommands)
-    let shard = try MediaShard(configuration, mailbox: mailbox, deliver: deliver)
+    let shard = try MediaShard(configuration, mailbox: mailbox, gauge: gauge, deliver: deliver)
     appPorts = shard.appPorts
     try startThread(name) { shard.run() }
   }
@@ -29,6 +30,8 @@ package final class LoopThread<Bridge: LoopBridge>: Sendable {
   }
 
   package func wake() { mailbox.wake() }
+
+  package var isFull: Bool { gauge.isFull(at: landline_monotonic_nanoseconds() / 1000) }
 }
 
 /// Runs `body` once on a new thread, which has it for itself from then on: what it holds may be bound to one thread.

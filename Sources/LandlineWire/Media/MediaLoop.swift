@@ -104,6 +104,9 @@ public final class MediaLoop: Sendable {
     thread.post(.close(identifier), wakes: wakes)
   }
 
+  /// Whether the thread has more to do than it can, and work that goes on for long had better not come to it.
+  public var isFull: Bool { thread.isFull }
+
   /// Wakes the thread where commands wait that were given with `wakes: false`.
   public func wake() { thread.wake() }
 

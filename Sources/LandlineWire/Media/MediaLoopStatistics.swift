@@ -51,6 +51,8 @@ public struct MediaLoopStatistics: Hashable, Sendable {
   public var refusedCommands: UInt64 = 0
   /// Reservations refused because no pair of ports was free.
   public var portsExhausted: UInt64 = 0
+  /// Frames of all rooms that were not mixed, because the thread came too late.
+  public var roomFramesLeftOut: UInt64 = 0
   /// Bridges that were opened.
   public var bridgesOpened: UInt64 = 0
   /// Bridges taken away because they did not end in time.

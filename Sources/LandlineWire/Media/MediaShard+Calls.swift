@@ -294,6 +294,7 @@ extension MediaShard {
     all.refusedCommands = mailbox.refused
     all.processorMicroseconds = landline_thread_nanoseconds() / 1000
     all.load = pace.load
+    all.roomFramesLeftOut = workspace.hall.leftOut
     all.tickMicroseconds = pace.tick
     return all
   }

@@ -34,7 +34,10 @@ extension MediaShard {
       advance(to: now)
       flush()
       deliverEvents()
-      if pace.isDue(at: now) { pace.measure(at: now, processor: landline_thread_nanoseconds() / 1000) }
+      if pace.isDue(at: now) {
+        pace.measure(at: now, processor: landline_thread_nanoseconds() / 1000)
+        gauge.tell(isFull: pace.isFull, at: now)
+      }
       // What this turn left over does not wait for the beat.
       if pace.tick > 0, !isMore, !isCommandOnly, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
     }

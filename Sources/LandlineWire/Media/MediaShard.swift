@@ -30,6 +30,7 @@ package final class MediaShard<Bridge: LoopBridge> {
 
   let configuration: MediaLoopConfiguration
   let mailbox: LoopMailbox<LoopCommand<Bridge>>
+  let gauge: LoopGauge
   let deliver: @Sendable ([MediaLoopEvent]) -> Void
   let poll: Int32
   let pollEvents: OpaquePointer
@@ -74,7 +75,7 @@ package final class MediaShard<Bridge: LoopBridge> {
   var plantedLossState: UInt64 = 1
 
   package init(
-    _ configuration: MediaLoopConfiguration, mailbox: LoopMailbox<LoopCommand<Bridge>>,
+    _ configuration: MediaLoopConfiguration, mailbox: LoopMailbox<LoopCommand<Bridge>>, gauge: LoopGauge = LoopGauge(),
     deliver: @escaping @Sendable ([MediaLoopEvent]) -> Void
   ) throws(InvalidValue) {
     try configuration.validate()
@@ -108,6 +109,7 @@ package final class MediaShard<Bridge: LoopBridge> {
     }
     self.configuration = configuration
     self.mailbox = mailbox
+    self.gauge = gauge
     self.deliver = deliver
     pools = configuration.trunk.map { PortPool($0, configuration) }
     trunks = TrunkSockets(first: apps.count)

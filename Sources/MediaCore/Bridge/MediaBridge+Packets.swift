@@ -222,7 +222,9 @@ extension MediaBridge {
   }
 
   private func statistics(of leg: MediaLeg) -> MediaStatistics {
-    leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? leg.seat?.sendsCopies ?? false)
+    var all = leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? leg.seat?.sendsCopies ?? false)
+    all.roomLevel = leg.seat.map { Int($0.speech.smoothed.rounded()) }
+    return all
   }
 
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {

@@ -87,9 +87,11 @@ public struct MediaStatistics: Hashable, Sendable {
   public var roundTrip: Double?
   /// Compounds of RTCP that the peer sent since the start.
   public var reports: UInt64 = 0
+  /// dBov of what came in last from a leg that is in a room, evened out over some frames; `nil` elsewhere.
+  public var roomLevel: Int?
   /// Datagrams dropped since the start, in the order of ``DropReason``.
   public var dropped: [UInt64] = []
 
-  /// All zero, and no round trip.
+  /// All zero, no round trip and no level.
   public init() {}
 }

@@ -1,3 +1,4 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import LandlineNode
@@ -26,7 +27,9 @@ import Testing
         .init(
           number: 2, call: CallID(unchecked: "call-2"),
           from: CallerIdentity(kind: .phone, value: "+46701234567", name: ""),
-          since: Instant(milliseconds: 1_795_000_001_000), isSpeaking: true),
+          since: Instant(milliseconds: 1_795_000_001_000), isSpeaking: true,
+          quality: ParticipantQuality(
+            .init(meanOpinionScore: 4.2, jitter: 3, loss: 0.02, packets: 900), roundTrip: 31, level: -23)),
       ])
   }
 
@@ -49,6 +52,9 @@ import Testing
     #expect(people.map { $0["from"]?["value"] } == [.string("alice"), .string("+46701234567")])
     #expect(people.map { $0["self_muted"] } == [.boolean(true), .boolean(false)])
     #expect(people.map { $0["leads"] } == [.boolean(false), .boolean(true)])
+    #expect(people.map { $0["level_dbov"] } == [.null, .integer(-23)])
+    #expect(people.last?["quality"]?["loss"] == .number(0.02) && people.first?["quality"] == .null)
+    #expect(people.last?["round_trip_ms"] == .number(31))
     #expect(try await kit.send("GET", "/v1/conferences/Weekly").code == "conference.unknown")
     #expect(try await kit.send("GET", "/v1/conferences/\(String(repeating: "r", count: 65))").code == "query.parameter")
     await kit.close()
