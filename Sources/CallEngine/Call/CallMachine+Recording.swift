@@ -94,8 +94,10 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       snapshot.recording = nil
-      note("the recording has ended: \(end.rawValue)")
-      context.log(.error, id, "a recording has ended before its call: \(end.rawValue)")
+      // Nobody ended it, and nothing went wrong.
+      let isLongest = end == .complete
+      note("the recording has ended: \(isLongest ? "it is as long as one may be" : end.rawValue)")
+      context.log(isLongest ? .warning : .error, id, "a recording has ended before its call: \(end.rawValue)")
       order(.endRecording)
       changed()
     case .ending, .over: break

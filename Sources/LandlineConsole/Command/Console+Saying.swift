@@ -30,7 +30,7 @@ extension Console {
     var members = [("text", words.text), ("sound", words.sound), ("side", side)].compactMap { name, value in
       value.map { (name, JSONValue.string($0)) }
     }
-    if beneath { members.append(("beneath", .flag(true))) }
+    if beneath { members.append(("beneath", .boolean(true))) }
     let response = try await client.post(path, .members(members), key: WriteOptions.newKey())
     guard (200..<300).contains(response.status) else { throw orderFailure(response, control) }
     let length = try object(response, control)["duration_ms"]?.text.flatMap { Int64($0) }

@@ -46,7 +46,7 @@ extension MediaBridge {
   func tellRecorded(at now: MonotonicInstant, events: inout [MediaEvent]) {
     nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
     recorder?.advance(to: now)
-    if roomRecorder?.isOver == true { return endRecording(at: now, events: &events) }
+    if roomRecorder?.isOver ?? recorder?.isOver(at: now) ?? false { return endRecording(at: now, events: &events) }
     tellChunks(&events)
   }
 

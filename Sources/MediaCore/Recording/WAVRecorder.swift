@@ -177,6 +177,12 @@ public final class WAVRecorder {
     ]
   }
 
+  /// The recording is as long as one may be: nothing more comes.
+  public func isOver(at now: MonotonicInstant) -> Bool {
+    let limit = WAVRecorder.maximumSeconds * samplingRate
+    return frame(at: now) ?? limit >= limit
+  }
+
   /// Milliseconds that were handed out.
   public var milliseconds: Int { written * 1_000 / samplingRate }
 

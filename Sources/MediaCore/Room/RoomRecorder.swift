@@ -4,7 +4,7 @@ import SecureTransport
 final class RoomRecorder {
   /// Nothing that is said is recorded: there is silence in its place.
   var isPaused = false
-  /// The room has ended, and nothing more comes.
+  /// The room has ended, or the recording is as long as one may be: nothing more comes.
   private(set) var isOver = false
 
   private var ready = RecordedRuns(frameSize: 2)
@@ -24,8 +24,12 @@ final class RoomRecorder {
     ready.append(silence: Int(missing) * RoomRecorder.frameSamples)
     count += missing
     next = frame + 1
-    guard count < RoomRecorder.maximumFrames else { return }
+    guard count < RoomRecorder.maximumFrames else {
+      isOver = true
+      return
+    }
     count += 1
+    if count == RoomRecorder.maximumFrames { isOver = true }
     guard !isPaused, let sound = wide(sound, samplingRate) else {
       return ready.append(silence: RoomRecorder.frameSamples)
     }

@@ -33,7 +33,16 @@ enum ConferenceCases {
           _ = try await app.established("weekly", ["kind": "conference"])
           apps.append(app)
         }
-        return try await GatewayCase.reported(apps[0]) { try await said(to: apps, gateway) }
+        let room = RoomKey(
+          environment: "sandbox", application: GatewayPayer.trial.key, conference: try ConferenceID("weekly"))
+        return try await GatewayCase.reported(apps[0]) {
+          let heard = try await said(to: apps, in: .conference(room), gateway)
+          for app in apps {
+            try app.hangUp()
+            _ = try await app.ended()
+          }
+          return heard
+        }
       }
     },
     phone("a caller whom a number brings in", isCalled: false), phone("a telephone that REST calls in", isCalled: true),
@@ -193,26 +202,21 @@ enum ConferenceCases {
   private static let words = "The weather is fine today."
 
   /// flite speaks, a recogniser listens.
-  private static func said(to apps: [AppPeer], _ gateway: GatewayRunning) async throws -> String {
-    let room = RoomKey(
-      environment: "sandbox", application: GatewayPayer.trial.key, conference: try ConferenceID("weekly"))
+  /// Each app hears what an operator has said.
+  static func said(to apps: [AppPeer], in place: SayingPlace, _ gateway: GatewayRunning) async throws -> String {
     let folder = try TemporaryFolder("said")
     try await SoundJudge.shared.prepare()
     var heard: [String] = []
     for app in apps {
       let listened = try await Listening.during {
         _ = try await app.peer.ask("record", for: "recording")
-        let said = await gateway.operations.say(.text(words), in: .conference(room), by: "test")
+        let said = await gateway.operations.say(.text(words), in: place, by: "test")
         guard case .said(let milliseconds) = said else { throw PeerFailure("not said: \(said)") }
         return try await EchoCases.recording(of: app.peer, seconds: Double(milliseconds) / 1000 + 1, in: folder)
       }
       heard.append(
         try await SoundControl.words(
           of: listened.value, expected: words, listened.lateness, listened.seconds, as: .landlineApp))
-    }
-    for app in apps {
-      try app.hangUp()
-      _ = try await app.ended()
     }
     return heard.joined(separator: ", ")
   }

@@ -1,6 +1,7 @@
 import CallEngine
 import CallModel
 import Foundation
+import NodeCore
 import PeerKit
 
 /// Calls from user to user between apps that were written from the protocol's document alone.
@@ -181,6 +182,21 @@ enum UserCases {
       let record = try await scene.gateway.record(call, in: "sandbox")
       try require(record.story.contains { $0.event == .transferred(target: "carol") }, "\(record.story)")
       return "\(consulted); \(toCarol), \(toBob)"
+    },
+    make("words are said beneath the talk", expected: "both hear them, and each other afterwards", devices: 1) {
+      scene in
+      let call = try await ring(scene, early: true)
+      let bob = scene.bob[0]
+      try bob.peer.run("accept", ["headers": ["room": "7"]])
+      try await scene.alice.told("established")
+      try await bob.told("established")
+      let place = SayingPlace.beneath(CallID(unchecked: call), environment: "sandbox")
+      let said = try await ConferenceCases.said(to: [scene.alice, bob], in: place, scene.gateway)
+      let toBob = try await heard(by: bob, from: scene.alice, "Please hold the line.")
+      let toAlice = try await heard(by: scene.alice, from: bob, "The other way round as well.")
+      try bob.hangUp()
+      for app in [scene.alice, bob] { try require(try await app.ended().text("cause") == "hungUp", "hung up") }
+      return "\(said); \(toBob), \(toAlice)"
     },
     make("a device that listens no more, and a user that nobody knows", expected: "not reachable; unknown", devices: 1)
     {

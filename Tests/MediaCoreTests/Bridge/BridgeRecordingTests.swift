@@ -212,6 +212,23 @@ import Testing
     #expect(Sound.level(near[range(1_210..<1_990)]) > 4_000 && Sound.level(far[range(100..<1_900)]) > 4_000)
   }
 
+  /// Whoever looks at the call sees that it is recorded no more.
+  @Test func aRecordingAsLongAsOneMayBeIsOver() throws {
+    let stage = try HummingBridge(.pcmu, .pcmu)
+    stage.harness.command(.record(.sound))
+    for _ in 0..<(WAVRecorder.maximumSeconds / 60) {
+      #expect(stage.ends == 0)
+      stage.harness.events.removeAll()
+      stage.harness.advance(milliseconds: 60_000)
+    }
+    stage.harness.advance(milliseconds: 200)
+    #expect(stage.ends == 1)
+    stage.harness.command(.record(.sound))
+    stage.harness.advance(milliseconds: 1_000)
+    stage.harness.command(.record(nil))
+    #expect(stage.ends == 2)
+  }
+
   @Test func whoSendsTooMuchMakesNothingLonger() throws {
     let stage = try HummingBridge(.pcmu, .pcmu)
     stage.harness.command(.record(.sound))

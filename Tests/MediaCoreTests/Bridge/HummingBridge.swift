@@ -1,5 +1,6 @@
 import CallModel
 import MediaCore
+import SDPCore
 
 /// Phones that hum, and what was recorded of them.
 final class HummingBridge {

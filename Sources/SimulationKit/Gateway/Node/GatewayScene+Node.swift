@@ -17,7 +17,13 @@ extension GatewayScene {
     steps += 1
     var effects: [NodeEffect] = []
     node.core.handle(input, at: time, into: &effects)
-    for effect in effects where violation == nil { perform(effect, node) }
+    var touchesRooms = false
+    for effect in effects where violation == nil {
+      perform(effect, node)
+      if case .media(_, .enterRoom) = effect { touchesRooms = true }
+      if case .media(_, .close) = effect { touchesRooms = true }
+    }
+    if touchesRooms, violation == nil { oracles.checkRooms(in: self) }
   }
 
   /// Something that the node hears a little later.
@@ -63,6 +69,7 @@ extension GatewayScene {
     case .velocity: count("rule of an hour reached")
     case .log(let entry): observe(entry)
     case .recordRoom: fail("media", "a conference is recorded, and none is called")
+    case .originated(_, .success(let call)): oracles.change(call) { $0.placed += 1 }
     case .ordered, .originated, .statistics, .keepTrace, .journal, .billed: break
     }
   }

@@ -30,6 +30,10 @@ public enum GatewayCanary: String, Sendable, CaseIterable {
   case deafToCredit
   /// The app is told twice that its call is over.
   case endTwice
+  /// The sound of a participant goes to another room than that of its conference.
+  case wrongRoom
+  /// An operator's word about a conference is lost.
+  case forgottenOrder
   /// Talk time of a dead node's calls is taken from its wall clock, which may have been set.
   case wallClockTalk
 
@@ -66,7 +70,7 @@ public enum GatewayCanary: String, Sendable, CaseIterable {
     case .doubleSettle, .forgottenVoid, .missingBye, .portTwice, .lostExtension, .secretInLog, .secretInRecord,
       .freeCall,
       .forgottenClose, .lostRecord, .wrongRecord, .lostRecovery, .unansweredCharge, .deafToCredit, .endTwice,
-      .wallClockTalk:
+      .wallClockTalk, .wrongRoom, .forgottenOrder:
       false
     case .ringsOn, .ringsTwice, .lateRing, .forgottenDevice, .strangerRings, .headersLost, .wrongCaller, .wrongEnd,
       .missedLost, .wrongDevice, .twoAnswer, .legLeft, .chargedUser:

@@ -47,6 +47,7 @@ extension GatewayOracles {
     for report in node.core.trunkReports where report.liveCalls > 0 {
       scene.fail("rest", "\(report.liveCalls) places are taken at \(report.name)")
     }
+    if let room = node.core.rooms.first { scene.fail("rest", "conference \(room.key.conference) is left") }
     if node.core.sessionCount > 0 { scene.fail("rest", "\(node.core.sessionCount) sessions are left") }
     if !node.core.isBilled { scene.fail("rest", "the ledger has not answered everything") }
     if !scene.spool.isEmpty { scene.fail("rest", "\(scene.spool.count) operations wait in the spool") }

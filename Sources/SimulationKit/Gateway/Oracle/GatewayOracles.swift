@@ -85,6 +85,9 @@ final class GatewayOracles {
   /// From the close of a call until its record is kept and all is told: the ledger may be away meanwhile.
   private static let aftermathMilliseconds: Int64 = 300_000
   var topUps: [Int: MicroUnits] = [:]
+  /// The mixer's room of each call that is in one, and the conference that had a room, of this life of the node.
+  var places: [CallID: UInt64] = [:]
+  var conferences: [UInt64: RoomKey] = [:]
   private var secrets: [(bytes: [UInt8], isTold: Bool)] = []
   private(set) var records: [CallID: CallRecord] = [:]
 
@@ -99,6 +102,8 @@ final class GatewayOracles {
   /// Whatever was under way is lost; what was over before is judged as ever.
   func killed(_ life: Int, in scene: GatewayScene) {
     checkOwedByes(in: scene)
+    places = [:]
+    conferences = [:]
     for (call, known) in calls where known.life == life {
       if let closedAt = known.closedAt, scene.now.milliseconds(since: closedAt) > Self.aftermathMilliseconds {
         continue
@@ -198,6 +203,7 @@ final class GatewayOracles {
   // MARK: Media
 
   func closed(_ call: CallID, in scene: GatewayScene) {
+    places[call] = nil
     change(call) {
       $0.closed += 1
       $0.closedAt = scene.now

@@ -60,6 +60,11 @@ struct GatewayPlan {
     /// The behaviour of each device of the called user, in their order; empty for calls to numbers.
     var ringing: [Ringing] = []
 
+    /// The id of the conference that the app calls, or that calls the number where ``isInvited``.
+    var conference: String?
+    /// An operator has the conference call the number.
+    var isInvited = false
+
     var isForUser: Bool { !ringing.isEmpty }
   }
 
@@ -86,6 +91,8 @@ struct GatewayPlan {
     case operatorHangUp
     /// An app asks not to be called for a while.
     case deaf(app: Int, milliseconds: Int64)
+    /// An operator does something to a conference.
+    case conference(Meeting, RoomDeed)
 
     var name: String {
       switch self {
@@ -105,6 +112,7 @@ struct GatewayPlan {
       case .unlock: "account unlock"
       case .operatorHangUp: "operator hang-up"
       case .deaf: "app not listening"
+      case .conference: "conference order"
       }
     }
   }
@@ -138,7 +146,8 @@ struct GatewayPlan {
   /// Milliseconds after which everybody hangs up and every fault is healed.
   let window: Int64
 
-  init(_ random: inout SeededGenerator, hours: Int) {
+  /// - Parameter rooms: draws for conferences alone: what a seed decides of other calls stays as it was without them.
+  init(_ random: inout SeededGenerator, rooms: SeededGenerator, hours: Int) {
     window = Int64(hours) * 3_600_000
     switch random.weighted([300, 500, 200]) {
     case 0: break
@@ -184,6 +193,8 @@ struct GatewayPlan {
         faults.append((min(at + random.number(0...90_000), window), .kill(milliseconds: random.number(200...20_000))))
       }
     }
+    var rooms = rooms
+    if rooms.chance(GatewayPlan.meetingsPerThousand) { addMeetings(&rooms, hours: hours) }
     // Of the same time, the one that was drawn first.
     faults = faults.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }

@@ -168,11 +168,12 @@ extension GatewayScene {
 
   /// Asks for a call, as soon as the session stands.
   func place(_ call: GatewayPlan.Call, tries: Int) {
+    if call.isInvited, let conference = call.conference { return invite(call, conference) }
     let app = apps[call.app]
     guard !app.isGone, !isQuiet else { return }
     var number: RequestNumber?
     let request = PlaceCall(
-      kind: call.isForUser ? .user : .phone, target: call.target,
+      kind: call.conference != nil ? .conference : call.isForUser ? .user : .phone, target: call.target,
       headers: [.init(name: Self.planHeader, value: "\(call.number)")],
       offer: app.offer(), callerNumber: nil)
     appInput(app) { client, effects in number = client.send(.call(request), at: now, into: &effects) }
@@ -232,8 +233,9 @@ extension GatewayScene {
       note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
     case .incoming(let call, let invitation): rings(call, invitation, app)
     case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held, .transfer,
-      .offered, .quality, .warning, .members, .speakers:
+      .offered, .quality, .warning, .speakers:
       break
+    case .members(let call, let members): oracles.members(members, call, app, in: self)
     }
   }
 

@@ -125,6 +125,7 @@ extension GatewayScene {
     case .operatorHangUp:
       guard let node, node.stalledUntil <= now, let call = node.core.liveCalls.first else { return }
       handle(.hangUp(call.id, by: "operator"), life: node.life)
+    case .conference(let meeting, let deed): perform(deed, meeting)
     case .deaf(let index, let milliseconds): listen(false, apps[index], thenAfter: milliseconds)
     }
   }

@@ -50,8 +50,9 @@ extension GatewayScene {
       if plants(.legLeft) { return }
       oracles.detaches(leg, call, in: self)
       bridge[leg] = SimulatedMedia.Leg()
+    case .enterRoom(_, let number, _): oracles.entersRoom(number + (plants(.wrongRoom) ? 1 : 0), call, in: self)
     case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt,
-      .enterRoom, .deafen, .record, .pauseRecording, .endRecording, .play, .playBeneath, .playInRoom:
+      .deafen, .record, .pauseRecording, .endRecording, .play, .playBeneath, .playInRoom:
       break
     }
   }

@@ -88,6 +88,7 @@ final class GatewayScene {
   var lastPort = 38_000
   var forks: Set<String> = []
   var forkedCalls: Set<String> = []
+  var originations: UInt64 = 0
   var apps: [SimulatedApp] = []
   var lastConnection: UInt64 = 0
   var sequences: [String: UInt64] = [:]
@@ -112,7 +113,9 @@ final class GatewayScene {
     self.hours = hours
     self.canary = canary
     var random = SeededGenerator(seed: seed)
-    plan = drill.map { GatewayPlan($0, &random) } ?? GatewayPlan(&random, hours: hours)
+    plan =
+      drill.map { GatewayPlan($0, &random) }
+      ?? GatewayPlan(&random, rooms: SeededGenerator(seed: seed ^ 0xC0_4FE7), hours: hours)
     canaryRandom = SeededGenerator(seed: seed ^ 0xCA4A_5115)
     network = GatewayNetwork(plan, random: random.fork())
     // Near midnights and changes of the clocks, and on a plain day.

@@ -90,7 +90,8 @@ final class SimulatedApp {
   }
 
   var profile: DeviceProfile {
-    isOld ? DeviceProfile() : DeviceProfile(features: [.incoming], isListening: true, name: "\(user) on \(device)")
+    isOld
+      ? DeviceProfile() : DeviceProfile(features: [.incoming, .rooms], isListening: true, name: "\(user) on \(device)")
   }
 
   func isOnline(at now: MonotonicInstant) -> Bool { !isGone && offlineUntil <= now }
