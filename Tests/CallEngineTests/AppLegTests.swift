@@ -21,7 +21,9 @@ enum AppLegState: String, CaseIterable, Sendable {
   }
 
   func leg() throws -> AppLeg {
-    let negotiation = OfferAnswer(sessionID: 7, host: Scene.host, policy: .app)
+    var policy = MediaPolicy.app
+    policy.answersAudioLevels = true
+    let negotiation = OfferAnswer(sessionID: 7, host: Scene.host, policy: policy)
     guard self != .asking else {
       return AppLeg(
         session: SessionID(1), identity: try Scene.identity("alice"),
@@ -130,6 +132,29 @@ struct AppLegTests {
       }
       #expect(AppLegState(leg) == state)
       #expect(leg.plan == plan)
+    }
+  }
+
+  @Test("is asked how loud its packets are where it offers to say so, in each state that answers")
+  func audioLevels() throws {
+    let line = "a=extmap:3 urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    let offer = try SessionDescription(
+      parsing: Scene.appOffer().replacing("a=rtpmap:0 ", with: line + "\r\na=rtpmap:0 "))
+    for state in [AppLegState.invited, .alerting, .alertingEarly, .joined] {
+      var leg = try state.leg()
+      #expect(leg.plan?.audio.audioLevelExtension == nil)
+      let step = try state == .joined ? leg.offer(offer, draw: { 1 }) : leg.accept(offer, draw: { 1 })
+      let answer: AppLeg.Answer? =
+        switch step {
+        case .moved(let answer), .stayed(let answer): answer
+        case .lacksOffer, .tooLate: nil
+        }
+      guard let answer else {
+        Issue.record("no answer while \(state)")
+        continue
+      }
+      #expect(answer.text.contains("\r\n\(line.replacing(":3 ", with: ":3/recvonly "))\r\n"))
+      #expect(answer.plan.audio.audioLevelExtension == 3 && leg.plan?.audio.audioLevelExtension == 3)
     }
   }
 

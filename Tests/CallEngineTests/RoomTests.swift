@@ -105,6 +105,21 @@ import Testing
     #expect(RoomTests.rooms(bench) == ["media enter near 2"])
   }
 
+  @Test("its app is asked how loud its packets are, which no other call is")
+  func levels() throws {
+    let bench = try Bench()
+    let line = "a=extmap:3 urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    let offer = Scene.appOffer().replacing("a=rtpmap:0 ", with: line + "\r\na=rtpmap:0 ")
+    for (kind, target) in [(Destination.Kind.conference, "weekly"), (.phone, "+46701234567")] {
+      bench.request(.call(PlaceCall(kind: kind, target: target, headers: [], offer: offer)))
+      bench.pass(milliseconds: 50)
+      let answers = bench.events.compactMap { event in
+        if case .placed(_, _, let answer) = event { answer } else { nil as String? }
+      }
+      #expect(answers.last?.contains("extmap:3/recvonly") == (kind == .conference), "\(kind)")
+    }
+  }
+
   @Test("operators see how it is to hear each of them")
   func qualities() throws {
     let bench = try Bench()

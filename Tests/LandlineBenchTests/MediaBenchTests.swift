@@ -54,6 +54,67 @@ import Testing
     #expect(trial.delay?.most == 0.73)
   }
 
+  private static let conference = """
+    participants 20 | CPU/participant-s 1500.5 us | heard 5000 lost 5 each 49.98/s | late 2 | level -15.7 dBov
+    """
+
+  @Test func aConferencesFiguresAreRead() throws {
+    let trial = try ConferenceTrial(said: Self.conference, rooms: 1)
+    #expect(trial.participants == 20)
+    #expect(trial.cpuMicrosecondsPerParticipantSecond == 1500.5)
+    #expect(abs(trial.loss - 5.0 / 5005) < 1e-12)
+    #expect(trial.isCounted)
+    #expect(trial.packetsPerSecond == 49.98)
+    #expect(trial.level == -15.7)
+    #expect(trial.delay == nil)
+    #expect(trial.tones == nil)
+    #expect(throws: BenchProblem.self) { try ConferenceTrial(said: "nothing", rooms: 1) }
+  }
+
+  @Test func aConferenceThatNobodyHearsDoesNotCount() throws {
+    let said = "participants 4 | CPU/participant-s 10.0 us | heard 0 lost 0 each 0.00/s | late 0"
+    #expect(try !ConferenceTrial(said: said, rooms: 1).isCounted)
+  }
+
+  @Test func delayAndTonesOfConferencesAreRead() throws {
+    let head = "participants 3 | CPU/participant-s 900.0 us | heard 750 lost 0 each 50.00/s | late 0 | "
+    let delay = try ConferenceTrial(
+      said: head + "bursts 20 of 22 delay median 43.90 lowest 31.02 highest 52.10 ms", rooms: 1
+    ).delay
+    #expect(delay?.median == 43.9)
+    #expect(delay?.lowest == 31.02)
+    #expect(delay?.highest == 52.1)
+    #expect(delay?.heard == 20)
+    #expect(delay?.sent == 22)
+    let tones = try ConferenceTrial(
+      said: head + "packets 250 wraps 5600 silent 2 missing 1 peak 32124", rooms: 1
+    ).tones
+    #expect(tones?.packets == 250)
+    #expect(tones?.wraps == 5600)
+    #expect(tones?.gaps == 3)
+  }
+
+  @Test func aConferenceIsComparedByRoundsThatLostNothing() throws {
+    func trial(_ microseconds: Int, lost: Int = 0) throws -> ConferenceTrial {
+      let said = "participants 20 | CPU/participant-s \(microseconds) us | heard 1000 lost \(lost) each 50.00/s"
+      return try ConferenceTrial(said: said, rooms: 1)
+    }
+    var conference = MediaBenchReport.Conference(row: .b11)
+    conference.landline = try [trial(1000), trial(1000, lost: 100), trial(1500)]
+    #expect(conference.toAnchor == nil)
+    conference.anchor = try [trial(8000), trial(1000), trial(6000)]
+    let ratio = try #require(conference.toAnchor)
+    #expect(ratio.lowest == 0.125)
+    #expect(ratio.highest == 0.25)
+  }
+
+  @Test(arguments: ["B11", "B11q", "B11l", "B11m", "B12"])
+  func conferencesAreRowsThatCanBeChosen(_ name: String) throws {
+    let row = try #require(MediaBench.Row(rawValue: name))
+    #expect(MediaBench.Row.allCases.contains(row))
+    #expect(MediaBench.Row.names.hasSuffix("B11, B11q, B11l, B11m, B12"))
+  }
+
   @Test func theAnchorsProtocolIsWrittenAndRead() {
     let value = Bencode.Value.dictionary([("a", .text("bc")), ("d", .list([.text(""), .text("é")]))])
     #expect(Bencode.write(value) == "d1:a2:bc1:dl0:2:éee")
@@ -80,5 +141,12 @@ import Testing
       absence
         == "not installed: gcc, espeak-ng, sox, liburing-dev: apt-get install gcc espeak-ng sox liburing-dev")
     #expect(MediaPackages.absence(hasProgram: { _ in true }, hasHeader: { _ in true }) == nil)
+  }
+
+  @Test func conferencesWithoutJanusSayThatTheyHaveNoAnchor() {
+    #expect(
+      MediaPackages.mixerAbsence(hasProgram: { _ in false })
+        == "janus is not installed: conferences have no anchor (apt-get install janus)")
+    #expect(MediaPackages.mixerAbsence(hasProgram: { $0 == "janus" }) == nil)
   }
 }

@@ -59,11 +59,59 @@ import Testing
     #expect(host.answer("close") == "closed 2")
   }
 
+  @Test func everyoneInAConferenceHearsTheOthers() throws {
+    let people = try LoopbackSocket()
+    let host = try MediaGatewayHost(threads: 2)
+    let opened = try JSONDecoder().decode(Opened.self, from: Data(host.answer("room 4 \(people.port) pcmu").utf8))
+    #expect(Set(opened.ports).count == 4)
+    // All of a room are on one thread.
+    #expect(opened.ports.allSatisfy { $0 < 26_550 } || opened.ports.allSatisfy { $0 >= 26_550 })
+    // Loudest and its opposite in turn: a tone of 4 kHz from the first one alone, silence from the others.
+    let tone = (0..<160).map { UInt8($0.isMultiple(of: 2) ? 0x80 : 0x00) }
+    let silence = [UInt8](repeating: 0xFF, count: 160)
+    var loud: [UInt16: Int] = [:]
+    let end = ContinuousClock.now + .seconds(10)
+    var sequence: UInt8 = 0
+    while loud.count < 3 || loud.values.contains(where: { $0 < 5 }), ContinuousClock.now < end {
+      for (place, port) in opened.ports.enumerated() {
+        let stamp = UInt32(sequence) * 160
+        let header: [UInt8] = [
+          0x80, 0, 0, sequence, 0, 0, UInt8(stamp >> 8 & 0xFF), UInt8(stamp & 0xFF), 0, 0, 0, UInt8(place),
+        ]
+        people.send(header + (place == 0 ? tone : silence), to: port)
+      }
+      sequence &+= 1
+      let next = ContinuousClock.now + .milliseconds(20)
+      while ContinuousClock.now < next {
+        guard let (heard, port) = people.receiveFromSource() else {
+          usleep(1_000)
+          continue
+        }
+        // Bits of a louder segment than the fourth are those of a tone.
+        if heard.count == 172, heard.dropFirst(12).contains(where: { ~$0 & 0x70 >= 0x50 }) {
+          loud[port, default: 0] += 1
+        }
+      }
+    }
+    #expect(Set(loud.keys) == Set(opened.ports.dropFirst()))
+    #expect(host.answer("close") == "closed 4")
+  }
+
+  @Test func conferencesOfOpusAreOpened() throws {
+    let host = try MediaGatewayHost()
+    let rooms = try (1...2).map { _ in
+      try JSONDecoder().decode(Opened.self, from: Data(host.answer("room 3 9000 opus").utf8)).ports
+    }
+    #expect(Set(rooms.joined()).count == 6)
+    #expect(host.answer("close") == "closed 6")
+  }
+
   @Test(arguments: [
     "", "open", "open relay 1 2", "call", "call 9000", "call x dj0w", "call 9000 !", "open nothing 1 2 3",
     "open relay 0 2 3", "open relay 99999 2 3",
     "open relay 1 2 70000",
     "open relay x 2 3", "close now",
+    "room", "room 4 9000", "room 0 9000 opus", "room 1001 9000 opus", "room 4 70000 opus", "room 4 9000 pcma",
   ])
   func otherLinesAreRefused(_ line: String) throws {
     #expect(try MediaGatewayHost().answer(line) == "problem: not \(line)")
@@ -120,6 +168,20 @@ private final class LoopbackSocket {
       }
     }
     #expect(sent == bytes.count)
+  }
+
+  /// What is there, with the port that it came from; `nil` when nothing is.
+  func receiveFromSource() -> (bytes: [UInt8], port: UInt16)? {
+    var buffer = [UInt8](repeating: 0, count: 2048)
+    var source = Self.address(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    let count = withUnsafeMutablePointer(to: &source) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), $0, &length)
+      }
+    }
+    return count > 0 ? (Array(buffer[..<count]), UInt16(bigEndian: source.sin_port)) : nil
   }
 
   /// `nil` when nothing comes.

@@ -58,8 +58,10 @@ extension CallMachine {
       var media = way
       media.iceCredentials = ICECredentials(draw: context.draw)
       media.source = max(1, UInt32(truncatingIfNeeded: context.draw()))
+      var policy = context.configuration.appPolicy
+      policy.answersAudioLevels = roomPlace != nil
       let negotiation = OfferAnswer(
-        sessionID: context.draw(), host: context.configuration.host, policy: context.configuration.appPolicy)
+        sessionID: context.draw(), host: context.configuration.host, policy: policy)
       _ = ring.told(device, negotiation: negotiation, way: media)
       addToStory(.calledOn(device: device.identity.device))
       let invitation = Invitation(

@@ -43,7 +43,8 @@ struct JanusAnchor {
   func measure(in folder: String) throws -> Double {
     let place = "\(folder)/janus"
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-    try Self.general.write(toFile: "\(place)/janus.jcfg", atomically: true, encoding: .utf8)
+    try JanusSettings.general(plugin: "sip", transport: "websockets")
+      .write(toFile: "\(place)/janus.jcfg", atomically: true, encoding: .utf8)
     try Self.web.write(toFile: "\(place)/janus.transport.websockets.jcfg", atomically: true, encoding: .utf8)
     try Self.signalling.write(toFile: "\(place)/janus.plugin.sip.jcfg", atomically: true, encoding: .utf8)
     try Scenarios.callee.write(toFile: "\(place)/callee.xml", atomically: true, encoding: .utf8)
@@ -80,28 +81,6 @@ struct JanusAnchor {
     """
   }
 
-  private static let library = "/usr/lib/x86_64-linux-gnu/janus"
-  private static let general = """
-    general: {
-      configs_folder = "."
-      plugins_folder = "\(library)/plugins"
-      transports_folder = "\(library)/transports"
-      events_folder = "\(library)/events"
-      loggers_folder = "\(library)/loggers"
-      debug_level = 2
-    }
-    media: { }
-    nat: { }
-    plugins: {
-      disable = "libjanus_audiobridge.so,libjanus_duktape.so,libjanus_echotest.so,libjanus_lua.so,libjanus_nosip.so,\
-    libjanus_recordplay.so,libjanus_streaming.so,libjanus_textroom.so,libjanus_videocall.so,libjanus_videoroom.so,\
-    libjanus_voicemail.so"
-    }
-    transports: {
-      disable = "libjanus_http.so,libjanus_mqtt.so,libjanus_nanomsg.so,libjanus_pfunix.so,libjanus_rabbitmq.so"
-    }
-
-    """
   private static let web = """
     general: {
       ws = true

@@ -4,6 +4,8 @@ package struct CallDescription {
   let port: UInt16
   /// What this side protects with; `nil`: plain RTP.
   let key: String?
+  /// bit/s of Opus that this side takes; `nil`: any.
+  var bitRate: Int?
 
   /// The two sides of the calls of a workload.
   static func sides(
@@ -25,7 +27,10 @@ package struct CallDescription {
       "m=audio \(port) \(key == nil ? "RTP/AVP" : "RTP/SAVP") \(number)",
       codec.isOpus ? "a=rtpmap:\(number) opus/48000/2" : "a=rtpmap:0 PCMU/8000",
     ]
-    if codec.isOpus { lines.append("a=fmtp:\(number) minptime=10;useinbandfec=1") }
+    if codec.isOpus {
+      let limit = bitRate.map { ";maxaveragebitrate=\($0)" } ?? ""
+      lines.append("a=fmtp:\(number) minptime=10;useinbandfec=1\(limit)")
+    }
     lines.append("a=ptime:20")
     if let key { lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)") }
     return lines.joined(separator: "\r\n") + "\r\n"

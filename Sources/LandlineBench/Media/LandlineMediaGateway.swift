@@ -1,7 +1,7 @@
 import Foundation
 
 /// Our media loops as a process of their own: this program again, with a line of text for each command and each answer.
-final class LandlineMediaGateway: MediaGatewayUnderTest {
+final class LandlineMediaGateway: MediaGatewayUnderTest, ConferenceMixer {
   private let program: PeerProgram
   private let commands: Int32
   private let answers: UnsafeMutablePointer<FILE>
@@ -14,7 +14,8 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
   /// - Parameters:
   ///   - threads: Media threads that share the calls.
   ///   - environment: For it beside what this process has.
-  init(threads: Int = 1, environment: [String: String] = [:]) throws(BenchProblem) {
+  ///   - niceness: As nice(1) takes it.
+  init(threads: Int = 1, environment: [String: String] = [:], niceness: Int = 0) throws(BenchProblem) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw BenchProblem("no sockets can be made")
@@ -28,9 +29,11 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
     }
     (commands, answers) = (ends[0], stream)
     do {
+      let own = [try ProcessFigures.ownExecutable(), "bench", "media-gateway", "--threads", "\(threads)"]
+      let words = niceness == 0 ? own : ["nice", "-n", "\(niceness)"] + own
+      // nice complains where it may not, and goes on: that is no answer.
       program = try PeerProgram(
-        try ProcessFigures.ownExecutable(), ["bench", "media-gateway", "--threads", "\(threads)"], input: ends[1],
-        output: ends[1],
+        words[0], Array(words.dropFirst()), input: ends[1], output: ends[1], keepsDiagnostics: niceness == 0,
         environment: environment)
     } catch {
       fclose(stream)
@@ -63,6 +66,18 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
   func tearDown() throws(BenchProblem) {
     let answer = try ask("close")
     guard answer.hasPrefix("closed") else { throw BenchProblem("our gateway: \(answer)") }
+  }
+
+  func confer(_ workload: ConferenceWorkload, port: UInt16) throws(BenchProblem) -> [UInt16] {
+    var ports: [UInt16] = []
+    for _ in 0..<workload.rooms {
+      let answer = try ask("room \(workload.people) \(port) \(workload.codec.rawValue)")
+      guard let opened = try? JSONDecoder().decode(OpenedCalls.self, from: Data(answer.utf8)),
+        opened.ports.count == workload.people
+      else { throw BenchProblem("our gateway: \(answer)") }
+      ports += opened.ports
+    }
+    return ports
   }
 
   private func ask(_ command: String) throws(BenchProblem) -> String {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a call's media costs, how long it takes and how it sounds, beside rtpengine doing the same work in the same run
-/// and beside a bare C program that does the least anyone could.
+/// and beside a bare C program that does the least anyone could; and what conferences cost, beside Janus.
 ///
 /// Ours, the anchor and the floor take turns after a warm-up, each with calls of 50 packets a second each way; processor
 /// time is that of the whole process of each gateway.
@@ -24,6 +24,31 @@ public enum MediaBench {
     case b6 = "B6"
     /// What two threads of ours carry, each with the calls of B1, beside one.
     case b9 = "B9"
+    /// A conference of 20, of whom three speak and the others send silence, beside Janus; and what the mixer delays.
+    case b11 = "B11"
+    /// The same where those who do not speak send next to nothing.
+    case b11q = "B11q"
+    /// One conference of 200, of whom three speak.
+    case b11l = "B11l"
+    /// 50 conferences of four, of whom two speak.
+    case b11m = "B11m"
+    /// Two tones of full scale in a conference of three: whether their sum wraps, and whether anything is missing.
+    case b12 = "B12"
+
+    /// All of them, as a sentence lists them.
+    public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    /// What the conferences of the row are.
+    var conference: ConferenceWorkload? {
+      switch self {
+      case .b11: .few
+      case .b11q: .quiet
+      case .b11l: .large
+      case .b11m: .many
+      case .b12: .tones
+      default: nil
+      }
+    }
 
     var workload: MediaWorkload? {
       switch self {
@@ -31,7 +56,7 @@ public enum MediaBench {
       case .b1n: .transcodeNarrow
       case .b2, .b2d: .passThrough
       case .b2r: .reencrypt
-      case .b5, .b6: nil
+      case .b5, .b6, .b11, .b11q, .b11l, .b11m, .b12: nil
       }
     }
   }
@@ -40,7 +65,7 @@ public enum MediaBench {
   public struct Options: Sendable {
     /// Folder with the programs that are measured with.
     public var perfTools = "../shared/perf-tools"
-    /// Calls through ours and the floor; `nil`: as each row says.
+    /// Calls through ours and the floor; `nil`: as each row says. Conferences are always as their row says.
     public var calls: Int?
     /// Seconds that are counted in each trial.
     public var seconds = 10.0
@@ -61,7 +86,7 @@ public enum MediaBench {
     }
   }
 
-  /// rtpengine and the probe are left out with a note where they are absent.
+  /// rtpengine, Janus and the probe are left out with a note where they are absent.
   public static func run(_ options: Options) throws -> MediaBenchReport {
     guard options.seconds >= 1, (1...100).contains(options.rounds), (1...1000).contains(options.calls ?? 1) else {
       throw BenchProblem("at least 1 second, 1 to 100 rounds and 1 to 1000 calls")

@@ -102,10 +102,12 @@ public struct MediaBenchReport: BenchReport {
   var delay: Delay?
   var memory: [Memory] = []
   var growth: Growth?
+  var conferences: [Conference] = []
+  var tones: Tones?
   /// What was left out and why, a line each.
   public var notes: [String] = []
 
-  /// Processor time, threads, delay and memory, each where it was measured, then the notes.
+  /// Processor time, threads, delay, memory and conferences, each where it was measured, then the notes.
   public var table: String {
     var parts: [String] = []
     if !costs.isEmpty { parts.append(costTable) }
@@ -118,6 +120,8 @@ public struct MediaBenchReport: BenchReport {
         "KiB left of each of \(growth.finishedCalls) finished calls: "
           + BenchTable.number(growth.kibibytesPerCall, decimals: 3))
     }
+    if !conferences.isEmpty { parts += conferenceTexts }
+    if let tones { parts += tones.lines }
     return (parts + notes).joined(separator: "\n\n")
   }
 

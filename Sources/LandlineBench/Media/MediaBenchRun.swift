@@ -3,16 +3,16 @@ import Foundation
 /// One run of ``MediaBench``: what it has found so far.
 final class MediaBenchRun {
   /// Seconds of a trial whose figures nobody keeps.
-  private static let warmUpSeconds = 2.0
+  static let warmUpSeconds = 2.0
   /// Seconds that the probe call lasts at most; it settles and ends inside the load.
   private static let probeSeconds = 8.0
 
-  private let options: MediaBench.Options
-  private let tools: MediaTools
+  let options: MediaBench.Options
+  let tools: MediaTools
   private let probe = ProbeCall.Program()
   private let startGateway:
     (_ threads: Int, _ environment: [String: String]) throws(BenchProblem) -> any MediaGatewayUnderTest
-  private var found = MediaBenchReport()
+  var found = MediaBenchReport()
 
   /// - Parameter startGateway: starts the gateway under test with so many media threads and variables of its own.
   init(
@@ -26,16 +26,23 @@ final class MediaBenchRun {
   }
 
   func report() throws -> MediaBenchReport {
-    if !RTPEngineGateway.isInstalled {
+    if !RTPEngineGateway.isInstalled, options.rows.contains(where: { $0.conference == nil }) {
       found.notes.append("rtpengine is not installed: there is no anchor (apt-get install rtpengine-daemon)")
     }
-    if probe == nil { found.notes.append(ProbeCall.Program.absence) }
+    if probe == nil, options.rows.contains(where: { $0.conference == nil }) {
+      found.notes.append(ProbeCall.Program.absence)
+    }
+    if let absence = JanusMixer.absence, options.rows.contains(where: { $0.conference != nil }) {
+      found.notes.append(absence)
+    }
     for row in options.rows {
       switch row {
       case .b2d: try measureHandshaken()
       case .b5: try measureDelay()
       case .b6: try measureMemory()
       case .b9: try measureThreads()
+      case .b12: try measureTones()
+      case .b11, .b11q, .b11l, .b11m: if let workload = row.conference { try measureConferences(row, workload) }
       default: if let workload = row.workload { try measureCost(row, workload) }
       }
     }

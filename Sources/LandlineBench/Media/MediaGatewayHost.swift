@@ -10,10 +10,12 @@ import Synchronization
 /// nothing of signalling.
 ///
 /// Commands are lines: `open WORKLOAD CALLS APP TRUNK`, `call TRUNK OFFER` with the offer of an app that shakes hands in
-/// base 64, `close`. Each gets one line back. The end of the input ends it.
+/// base 64, `room PEOPLE PORT CODEC` for a conference whose participants are all at one port of 127.0.0.1, `close`. Each
+/// gets one line back. The end of the input ends it.
 public final class MediaGatewayHost {
   private static let ports: ClosedRange<UInt16> = 20_400...32_699
   private static let mostCalls = 2_000
+  private static let mostPeople = 1_000
   private static let mostThreads = 16
   private static let answerSeconds = 30
 
@@ -83,6 +85,12 @@ public final class MediaGatewayHost {
         }
         let answered = try call(SessionDescription(parsing: Array(offer)), trunk: trunk)
         return String(decoding: try JSONEncoder().encode(answered), as: UTF8.self)
+      case "room" where words.count == 4:
+        guard let people = Int(words[1]), (1...Self.mostPeople).contains(people), let port = UInt16(words[2]),
+          let codec = MediaWorkload.Codec(rawValue: words[3])
+        else { return "problem: not \(line)" }
+        let opened = try confer(people, at: port, codec)
+        return String(decoding: try JSONEncoder().encode(opened), as: UTF8.self)
       case "close" where words.count == 1:
         return "closed \(try closeAll())"
       default: return "problem: not \(line)"
@@ -151,6 +159,30 @@ public final class MediaGatewayHost {
       loop.apply(.plan(.near, appPlan), to: identifier), loop.apply(.plan(.far, trunkPlan), to: identifier)
     else { throw BenchProblem("the loop takes no commands") }
     return AnsweredCall(answer: answer.text, trunkPort: ports.address.port)
+  }
+
+  /// A conference: a bridge with one leg for each participant, all of them in one room.
+  private func confer(_ people: Int, at port: UInt16, _ codec: MediaWorkload.Codec) throws -> OpenedCalls {
+    let description = CallDescription(codec: codec, port: port, key: nil, bitRate: ConferenceWorkload.bitRate)
+    let offer = try SessionDescription(parsing: description.text)
+    var opened = OpenedCalls(ports: [])
+    next += 1
+    let room = RoomIdentifier(rawValue: next)
+    for _ in 0..<people {
+      // A room is on one thread: each step leads to the same one.
+      next += UInt64(loops.count)
+      let identifier = MediaBridge.Identifier(rawValue: next)
+      let loop = loop(of: identifier)
+      let ports = try reserve(identifier, .near)
+      open.append(identifier)
+      opened.ports.append(ports.address.port)
+      let (_, plan) = try Self.agree(offer, description, ports)
+      try wait("a bridge") { reply in loop.open(identifier, [.near: Self.leg(ports)], reply: reply) }
+      guard loop.apply(.plan(.near, plan), to: identifier),
+        loop.apply(.enterRoom(.near, room, RoomOptions()), to: identifier)
+      else { throw BenchProblem("the loop takes no commands") }
+    }
+    return opened
   }
 
   /// The answer to an offer, and what comes of it.

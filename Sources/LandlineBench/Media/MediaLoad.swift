@@ -5,7 +5,7 @@ struct MediaLoad {
   /// Seconds of packets before anything is counted.
   static let settleSeconds = 3.0
   /// The generator must not be what loses packets.
-  private static let niceness = "-18"
+  static let niceness = "-18"
 
   let tools: MediaTools
   let workload: MediaWorkload

@@ -7,6 +7,11 @@ package enum MediaPackages {
     ("liburing.h", "liburing-dev"),
   ]
 
+  /// Why conferences have nothing to be compared with; `nil` when they have.
+  package static func mixerAbsence(hasProgram: (String) -> Bool) -> String? {
+    hasProgram("janus") ? nil : "janus is not installed: conferences have no anchor (apt-get install janus)"
+  }
+
   /// - Returns: all that is missing and the line that installs it; `nil` where nothing is.
   package static func absence(hasProgram: (String) -> Bool, hasHeader: (String) -> Bool) -> String? {
     let missing =

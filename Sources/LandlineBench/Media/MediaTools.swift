@@ -7,6 +7,8 @@ struct MediaTools {
   let floor: String
   /// Drives calls through any gateway.
   let generator: String
+  /// Plays everybody in conferences.
+  let participants: String
   /// Counts a process's allocations, loaded into it beforehand; `nil` where it cannot be built.
   let allocationCounter: String?
   /// Counts a process's instructions; `nil` where it cannot be built.
@@ -45,6 +47,11 @@ struct MediaTools {
     }
     try build(floor, "\(sources)/floor.c", ["-lopus", "-lcrypto", "-luring", "-lsrtp2", "-lm"])
     try build(generator, "\(sources)/rtpgen.c", ["-lopus", "-lsrtp2"])
+    let libraries = ["-lopus", "-lm"]
+    guard let conference = CountingPrograms.build("conference", ConferenceProgram.text, libraries, in: folder) else {
+      throw BenchProblem("the participants of conferences cannot be built")
+    }
+    participants = conference
     allocationCounter = CountingPrograms.buildAllocations(in: folder)
     instructionCounter = CountingPrograms.build("instructions", CountingPrograms.instructions, in: folder)
     (speechFile, speech48, speech8) = ("\(folder)/speech.wav", "\(folder)/speech48.raw", "\(folder)/speech8.raw")

@@ -39,9 +39,17 @@ extension MediaShard {
         gauge.tell(isFull: pace.isFull, at: now)
       }
       // What this turn left over does not wait for the beat.
-      if pace.tick > 0, !isMore, !isCommandOnly, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
+      if pace.tick > 0, !isMore, !isCommandOnly, finish == nil { landline_sleep_until(beatEnd(from: start) * 1000) }
     }
     shutDown()
+  }
+
+  /// Until when packets are gathered. Those for conferences wait for their frame anyway: where all bridges have a leg in one, as
+  /// long as can be, which saves a third of what they cost.
+  private func beatEnd(from start: Int64) -> Int64 {
+    let end = start + pace.tick
+    guard let frame = workspace.hall.nextDeadline, workspace.hall.conferenceSeats >= bridgeCount else { return end }
+    return max(end, min(start + pace.maximumTick, frame.microseconds))
   }
 
   /// Until the next thing that is due; negative: nothing is.

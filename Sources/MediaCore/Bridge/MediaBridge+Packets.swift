@@ -31,12 +31,15 @@ extension MediaBridge {
     case .first, .next, .ahead, .late: break
     }
     guard leg.mayReceive else { return }
+    // Before it is unpacked: what it carries has one header.
+    let isQuiet = leg.saysQuiet(packet)
     switch meaning {
     // By padding alone some peers measure their link.
     case _ where header.payloadCount == 0: skip(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
     case .events: digit(packet, header, leg, at: now, outbox: outbox, events: &events)
-    case .redundant: unpack(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
-    case .sound, .nothing: hear(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
+    case .redundant: unpack(packet, header, isQuiet: isQuiet, leg, flow, at: now, outbox: outbox, events: &events)
+    case .sound, .nothing:
+      hear(packet, header, isQuiet: isQuiet, leg, flow, at: now, outbox: outbox, events: &events)
     }
     if let due = flow?.nextDeadline { bringForward(due) }
   }
@@ -51,13 +54,14 @@ extension MediaBridge {
     if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
   }
 
+  /// `isQuiet`: its sender says that nobody would hear it.
   private func hear(
-    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ flow: MediaFlow?, at now: MonotonicInstant,
-    outbox: PacketOutbox, events: inout [MediaEvent]
+    _ packet: PacketBuffer, _ header: RTPHeader, isQuiet: Bool, _ leg: MediaLeg, _ flow: MediaFlow?,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
     leg.heard(header, at: now, events: &events)
     flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
-    insert(packet, header, isSound: true, leg, at: now)
+    insert(packet, header, isSound: true, isQuiet: isQuiet, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
     // A leg that is alone or in a room. Keys are the other one's alone.
     let isBeneath = beneathEnd != nil
@@ -71,8 +75,8 @@ extension MediaBridge {
   /// A packet that carries earlier ones again (RFC 2198): of these, those that are missing are heard, then its own sound,
   /// each as the packet that it would have been by itself.
   private func unpack(
-    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ flow: MediaFlow?, at now: MonotonicInstant,
-    outbox: PacketOutbox, events: inout [MediaEvent]
+    _ packet: PacketBuffer, _ header: RTPHeader, isQuiet: Bool, _ leg: MediaLeg, _ flow: MediaFlow?,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
     guard let payload = RedundantPayload(packet, header), leg.meaning(of: payload.own.payloadType) == .sound else {
       leg.malformed += 1
@@ -90,8 +94,9 @@ extension MediaBridge {
         timestamp: header.timestamp &- block.timestampOffset, source: header.source)
       copy.copy(packet, from: block.offset, count: block.count, to: RTPHeader.size)
       copy.count = RTPHeader.size + block.count
+      // What is said of the packet is not said of the copy.
       if let header = RTPHeader(copy) {
-        hear(copy, header, leg, flow, at: now, outbox: outbox, events: &events)
+        hear(copy, header, isQuiet: false, leg, flow, at: now, outbox: outbox, events: &events)
       }
     }
     guard payload.own.count > 0 else {
@@ -102,7 +107,9 @@ extension MediaBridge {
       marker: header.marker, payloadType: payload.own.payloadType, sequence: header.sequence,
       timestamp: header.timestamp, source: header.source)
     packet.count = RTPHeader.size + payload.own.count
-    if let header = RTPHeader(packet) { hear(packet, header, leg, flow, at: now, outbox: outbox, events: &events) }
+    if let header = RTPHeader(packet) {
+      hear(packet, header, isQuiet: isQuiet, leg, flow, at: now, outbox: outbox, events: &events)
+    }
   }
 
   /// How many packets before its carrier a copy was sent first, by the time that it holds; `nil`: it is no sound, or that

@@ -26,6 +26,7 @@ extension MediaBridge {
 
   /// A leg hears the other leg again, where there is one that is in no room.
   func leaveRoom(_ id: LegID) {
+    endBeneath()
     guard let leg = leg(id), leg.seat != nil else { return }
     leaveSeat(leg)
     leg.outgoing.changeSource()
@@ -40,9 +41,8 @@ extension MediaBridge {
 
   // MARK: Beneath the talk of two
 
-  /// The room of the two legs alone while a sound is played beneath their talk: what is mixed needs a clock, which packets are
-  /// none of in a pause. Conferences have numbers without the highest bit.
-  private var ownRoom: RoomIdentifier { RoomIdentifier(rawValue: identifier.rawValue | 1 << 63) }
+  /// What is mixed needs a clock, and packets are none in a pause: the legs are in a room of their own meanwhile.
+  private var ownRoom: RoomIdentifier { RoomIdentifier(of: identifier) }
 
   func playBeneath(_ sound: PlayableSound?, at now: MonotonicInstant) {
     guard let sound else { return endBeneath() }
@@ -79,11 +79,15 @@ extension MediaBridge {
   /// Milliseconds of sound of a leg that wait in its room; `nil`: it is in none.
   package func roomDelay(of id: LegID) -> Int? { leg(id)?.seat?.waiting }
 
-  /// A packet came in for the room that a leg is in. `isSound`: or it only has a number of the stream.
-  func insert(_ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, _ leg: MediaLeg, at now: MonotonicInstant) {
+  /// A packet came in for the room that a leg is in. `isSound`: or it only has a number of the stream; `isQuiet`: its sender
+  /// says that nobody would hear it.
+  func insert(
+    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool = false, _ leg: MediaLeg,
+    at now: MonotonicInstant
+  ) {
     guard let seat = leg.seat else { return }
     // Its sound was made up meanwhile: the sender is to know.
-    if !seat.insert(packet, header, isSound: isSound, at: now), isSound {
+    if !seat.insert(packet, header, isSound: isSound, isQuiet: isQuiet, at: now), isSound {
       leg.reception.cameTooLate(header.sequence)
     }
   }

@@ -5,6 +5,13 @@ import SecureTransport
 extension MediaLeg: RoomMember {
   var jitterMilliseconds: Double { reception.jitterMilliseconds }
 
+  /// The sender says of a packet for a room that nobody would hear it. It is believed: who lies is not heard, and nobody else
+  /// is any louder or softer for it.
+  func saysQuiet(_ packet: PacketBuffer) -> Bool {
+    guard seat != nil, let audioLevelExtension, let level = packet.audioLevel(audioLevelExtension) else { return false }
+    return level > RoomSeat.quiet
+  }
+
   func sendRoomSound(
     _ payload: PacketBuffer, timestamp: UInt32, duration: Int, marker: Bool, repeating: Bool, at now: MonotonicInstant,
     outbox: PacketOutbox

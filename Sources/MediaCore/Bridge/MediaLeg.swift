@@ -20,6 +20,8 @@ final class MediaLeg {
   private(set) var plan: MediaPlan?
   /// The plan's stream of sound, which each packet asks for.
   private(set) var audio: MediaPlan.Stream?
+  /// Of the plan's stream: by which its packets say how loud their sound is.
+  private(set) var audioLevelExtension: UInt8?
   /// By payload type: its meaning, and the codec of sound.
   private var meanings = ContiguousArray<Meaning>(repeating: .nothing, count: PayloadType.maximum + 1)
   private var codecs = ContiguousArray<AudioCodec>(repeating: .pcmu, count: PayloadType.maximum + 1)
@@ -157,6 +159,7 @@ final class MediaLeg {
     self.plan = plan
     let audio = plan.audio
     self.audio = audio
+    audioLevelExtension = audio.audioLevelExtension.flatMap { UInt8(exactly: $0) }
     if changes.contains(.direction) { lastSound = now }
     guard changes.contains(.formats) else { return changes }
     for number in 0...PayloadType.maximum { meanings[number] = .nothing }

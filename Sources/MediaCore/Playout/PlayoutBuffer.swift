@@ -15,10 +15,11 @@ final class PlayoutBuffer {
   static let maximumMisorder: UInt16 = 100
 
   enum Turn {
-    /// The packet that is due. It stays as it is until the next ``PlayoutBuffer/insert(_:_:isSound:at:)``.
-    case packet(PacketBuffer)
+    /// The packet that is due. It stays as it is until the next ``PlayoutBuffer/insert(_:_:isSound:isQuiet:at:)``.
+    /// `isQuiet`: nobody would hear it, as its sender says, and no sound that is to be heard stands behind it yet.
+    case packet(PacketBuffer, isQuiet: Bool)
     /// It is missing; the next one is there and may hold a copy.
-    case missing(next: PacketBuffer?)
+    case missing(next: PacketBuffer?, isQuiet: Bool)
     /// A number that bore no sound (an event): ask again.
     case silent
     /// Nothing is there although something is due.
@@ -30,6 +31,8 @@ final class PlayoutBuffer {
   private struct Slot {
     var isUsed = false
     var isSound = false
+    /// Its sender says that nobody would hear it.
+    var isQuiet = false
     var sequence: UInt16 = 0
     /// Where in ``PlayoutBuffer/buffers`` the packet stands.
     var buffer = 0
@@ -75,7 +78,9 @@ final class PlayoutBuffer {
   }
 
   /// Takes a copy of a packet that is neither stray nor seen before. `false`: its turn was over.
-  func insert(_ packet: PacketBuffer, _ sequence: UInt16, isSound: Bool, at now: MonotonicInstant) -> Bool {
+  func insert(
+    _ packet: PacketBuffer, _ sequence: UInt16, isSound: Bool, isQuiet: Bool = false, at now: MonotonicInstant
+  ) -> Bool {
     if let due {
       let back = due &- sequence
       if back > 0, back <= PlayoutBuffer.maximumMisorder {
@@ -100,7 +105,7 @@ final class PlayoutBuffer {
     empty(index)
     let place = free.popLast() ?? buffers.count
     if place == buffers.count { buffers.append(PacketBuffer()) }
-    slots[index] = Slot(isUsed: true, isSound: isSound, sequence: sequence, buffer: place)
+    slots[index] = Slot(isUsed: true, isSound: isSound, isQuiet: isQuiet, sequence: sequence, buffer: place)
     count += 1
     buffers[place].copy(packet, from: 0, count: packet.count, to: 0)
     buffers[place].count = packet.count
@@ -147,15 +152,22 @@ final class PlayoutBuffer {
     let index = Int(due) % PlayoutBuffer.capacity
     guard slots[index].isUsed, slots[index].sequence == due else {
       self.due = due &+ 1
-      let next = Int(due &+ 1) % PlayoutBuffer.capacity
-      let isThere = slots[next].isUsed && slots[next].sequence == due &+ 1 && slots[next].isSound
-      return .missing(next: isThere ? buffers[slots[next].buffer] : nil)
+      let next = sound(of: due &+ 1)
+      return .missing(next: next.map { buffers[$0.buffer] }, isQuiet: next?.isQuiet ?? false)
     }
     empty(index)
     self.due = due &+ 1
     guard slots[index].isSound else { return .silent }
     watch(target, at: now)
-    return .packet(buffers[slots[index].buffer])
+    // A decoder that is given the packet before those that are heard again finds into them without a fault.
+    let isQuiet = slots[index].isQuiet && sound(of: due &+ 1)?.isQuiet ?? true
+    return .packet(buffers[slots[index].buffer], isQuiet: isQuiet)
+  }
+
+  /// The packet of a number; `nil`: it is not there, or bears no sound.
+  private func sound(of sequence: UInt16) -> Slot? {
+    let slot = slots[Int(sequence) % PlayoutBuffer.capacity]
+    return slot.isUsed && slot.isSound && slot.sequence == sequence ? slot : nil
   }
 
   /// Nothing came for so long that it begins anew.

@@ -102,7 +102,8 @@ final class Room {
     events: inout [(BridgeIdentifier, MediaEvent)]
   ) {
     if seats.contains(where: { $0.member == nil }) { removeGone() }
-    for seat in seats where seat.hear(sum, at: now) && options.tellsSpeakers {
+    let sparesQuiet = seats.count > RoomSum.smallRoom
+    for seat in seats where seat.hear(sum, sparesQuiet: sparesQuiet, at: now) && options.tellsSpeakers {
       events.append(
         (seat.bridge, .speaking(seat.leg, seat.speech.isSpeaking, level: Int(seat.speech.smoothed.rounded()))))
     }

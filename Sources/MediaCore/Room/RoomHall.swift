@@ -19,6 +19,9 @@ package final class RoomHall {
   package private(set) var refused: UInt64 = 0
   package private(set) var leftOut: UInt64 = 0
 
+  /// Legs in conferences when the last frame was made.
+  package private(set) var conferenceSeats = 0
+
   private var rooms: [RoomIdentifier: Room] = [:]
   private var nextSeat: UInt64 = 0
   /// Of the next frame.
@@ -32,6 +35,8 @@ package final class RoomHall {
   package var count: Int { rooms.count }
   /// Payloads that were encoded since the start.
   package var encodes: UInt64 { scratch.encodes }
+  /// Packets of sound that were not decoded since the start, for their senders said that they are quiet.
+  package var spared: UInt64 { scratch.playout.spared }
 
   /// A leg comes into a room, which begins with its first. `nil`: it is full, or there are too many rooms.
   func enter(
@@ -62,7 +67,10 @@ package final class RoomHall {
       room.recorder?.end()
       rooms[seat.room] = nil
     }
-    if rooms.isEmpty { nextDeadline = nil }
+    if rooms.isEmpty {
+      nextDeadline = nil
+      conferenceSeats = 0
+    }
   }
 
   /// Plays a sound to all who are in a room; `nil` ends what is played. Nothing happens where nobody is in it.
@@ -102,6 +110,7 @@ package final class RoomHall {
       frame += 1
     }
     if hasEnded { rooms = rooms.filter { !$0.value.isEmpty } }
+    conferenceSeats = rooms.reduce(0) { $0 + ($1.key.isConference ? $1.value.seats.count : 0) }
     nextDeadline = rooms.isEmpty ? nil : due.advanced(byMicroseconds: frames * RoomHall.frame)
   }
 }

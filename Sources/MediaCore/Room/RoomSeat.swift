@@ -6,6 +6,8 @@ import SecureTransport
 final class RoomSeat {
   /// dBov below which a frame adds nothing to a room that anybody would hear.
   static let audible: Float = -60
+  /// The same in -dBov, as senders tell it.
+  static let quiet = UInt8(-audible)
   /// Frames that a voice stays in the sum behind its last one that is louder: pauses within words are not cut.
   static let holdFrames = 5
   /// Frames for which a leg has heard what all hear before it is sent what they are sent: two encoders that have
@@ -71,19 +73,22 @@ final class RoomSeat {
 
   // MARK: What comes in
 
-  /// A packet came in that is neither stray nor seen before. `false`: its turn was over.
-  func insert(_ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, at now: MonotonicInstant) -> Bool {
+  /// A packet came in that is neither stray nor seen before. `isQuiet`: its sender says that nobody would hear it. `false`:
+  /// its turn was over.
+  func insert(
+    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool, at now: MonotonicInstant
+  ) -> Bool {
     // What nobody is to hear is not even looked at.
     guard let member, !member.isMuted else { return true }
-    return playout.insert(packet, header, isSound: isSound, at: now)
+    return playout.insert(packet, header, isSound: isSound, isQuiet: isQuiet, at: now)
   }
 
   /// The stream that comes in begins anew.
   func restart() { playout.restart() }
 
-  /// Its part of a frame is made.
+  /// Its part of a frame is made. `sparesQuiet`: what its sender says is quiet is silence, and not decoded.
   /// - Returns: Whether it began or ended to speak with it.
-  func hear(_ sum: RoomSum, at now: MonotonicInstant) -> Bool {
+  func hear(_ sum: RoomSum, sparesQuiet: Bool, at now: MonotonicInstant) -> Bool {
     guard let member, !member.isMuted, member.mayReceive else {
       if !wasMuted {
         wasMuted = true
@@ -99,7 +104,7 @@ final class RoomSeat {
       return speech.heard(nil)
     }
     wasMuted = false
-    voice = playout.nextFrame(member, at: now)
+    voice = playout.nextFrame(member, sparesQuiet: sparesQuiet, at: now)
     let changed = voice.withUnsafeMutableRoom { speech.heard(UnsafeBufferPointer(rebasing: $0[..<voice.count])) }
     hold = speech.level >= RoomSeat.audible ? RoomSeat.holdFrames : max(hold - 1, 0)
     part = .none

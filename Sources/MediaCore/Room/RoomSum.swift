@@ -5,7 +5,7 @@
 ///                                          │ minus own frame ──▶ limiter of its own ──▶ each who is
 /// ```
 package final class RoomSum {
-  /// Rooms of so many or fewer hear everybody.
+  /// Rooms of so many or fewer hear everybody, and decode all that comes.
   package static let smallRoom = 8
   /// Milliseconds of a frame, and over which a voice comes in and goes.
   package static let frameMilliseconds = 20

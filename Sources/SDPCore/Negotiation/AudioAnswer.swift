@@ -29,6 +29,8 @@ struct AudioAnswer {
     let reducedSize = policy.reducedSizeRTCP && terms.section.reducedSizeRTCP
     text.addRTCP(local, multiplexed: terms.multiplexesRTCP, reducedSize: reducedSize)
     if let mid = terms.section.mid { text.add("mid", mid) }
+    let audioLevel = terms.audioLevel
+    if let audioLevel { text.addExtension(receiving: audioLevel) }
     let protection = try AudioAnswer.protect(terms, profile, local, former, &text)
     let ice = try terms.ice()
     if ice != nil { try text.addICE(local) }
@@ -43,7 +45,7 @@ struct AudioAnswer {
           codec: chosen.codec, payloadType: chosen.payloadType,
           parameters: AudioSectionText.parameters(of: chosen.codec, policy))
       ],
-      redundancy: redundancy?.payloadType, events: events,
+      redundancy: redundancy?.payloadType, audioLevelExtension: audioLevel?.identifier, events: events,
       packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
       maximumPacketTime: terms.maximumPacketTime(for: chosen.codec))
     plan = MediaPlan(

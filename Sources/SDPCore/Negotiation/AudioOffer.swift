@@ -135,7 +135,8 @@ extension AudioOffer {
       index: index, mid: section.mid, direction: direction.limited(to: terms.peerDirection.mirrored),
       send: MediaPlan.Format(
         codec: first.codec, payloadType: first.payloadType, parameters: first.format.parameters),
-      receive: receive, redundancy: nil, events: events(answeredBy: terms, beside: first.codec),
+      receive: receive, redundancy: nil, audioLevelExtension: nil,
+      events: events(answeredBy: terms, beside: first.codec),
       packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters),
       maximumPacketTime: terms.maximumPacketTime(for: first.codec))
     return MediaPlan(

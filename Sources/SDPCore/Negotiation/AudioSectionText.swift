@@ -32,6 +32,13 @@ struct AudioSectionText {
       FormatParameters("\(codec)/\(codec)"))
   }
 
+  /// A header extension that the peer may send and we do not (RFC 8285 section 6). What it says of its own sending, as
+  /// whether it tells voice from noise, stays as it is.
+  mutating func addExtension(receiving offered: HeaderExtensionMapping) {
+    let attributes = ["vad=on", "vad=off"].contains(offered.attributes) ? " " + offered.attributes : ""
+    add("extmap", "\(offered.identifier)/\(MediaDirection.receiveOnly.rawValue) \(offered.uri)\(attributes)")
+  }
+
   mutating func addEvents(_ payloadType: PayloadType, clockRate: Int, _ events: TelephoneEvents) {
     add(payloadType, RTPEncoding(name: "telephone-event", clockRate: clockRate, channels: nil), events.parameters)
   }

@@ -48,6 +48,18 @@ struct AudioStreamTerms {
     return (formats[place], number, place < plain)
   }
 
+  /// The header extension by which the peer says of each packet how loud its sound is (RFC 6464), where it offers to send
+  /// that. A number that stands for two things is none.
+  var audioLevel: HeaderExtensionMapping? {
+    guard policy.answersAudioLevels else { return nil }
+    let mappings = section.extensions.compactMap(HeaderExtensionMapping.init)
+    return mappings.first { mapping in
+      mapping.uri == HeaderExtensionMapping.audioLevel && mapping.direction.sends
+        && HeaderExtensionMapping.oneByteIdentifiers.contains(mapping.identifier)
+        && mappings.count { $0.identifier == mapping.identifier } == 1
+    }
+  }
+
   /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
   func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
     let own = eventFormats(at: codec.clockRate)

@@ -112,6 +112,9 @@ public struct MediaPlan: Hashable, Sendable {
     /// What packets carry, in either direction, that hold the one before them again (RFC 2198); `nil`: the peer offered
     /// none. Their blocks are of the codec's own payload type.
     public let redundancy: PayloadType?
+    /// The number, 1 to 14, of the header extension by which the peer's packets say how loud their sound is (RFC 6464);
+    /// `nil`: they do not. Another number changes no format.
+    public let audioLevelExtension: Int?
     /// `nil`: touch tones were not agreed on.
     public let events: Events?
     /// Milliseconds of sound in each packet we send.

@@ -50,6 +50,9 @@ public struct MediaPolicy: Hashable, Sendable {
   public var opus: OpusParameters
   /// A peer that offers redundant audio (RFC 2198) for Opus gets it; it is in no offer of ours.
   public var answersRedundancy = false
+  /// A peer that offers to say of each packet how loud its sound is (RFC 6464) is asked to; it is in no offer of ours, and
+  /// we say nothing of the kind.
+  public var answersAudioLevels = false
   /// Events we understand; `nil`: touch tones are neither offered nor answered.
   public var telephoneEvents: TelephoneEvents?
   /// A first offer of ours has DTLS alone where that is allowed.

@@ -126,7 +126,13 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "media",
       abstract: "Media of calls: processor time, delay, memory and sound beside rtpengine and a bare C gateway.",
-      discussion: "landline-lab bench media --rounds 1")
+      discussion: """
+        landline-lab bench media --rounds 1
+        landline-lab bench media --only B11,B12
+
+        Conferences are measured beside Janus: each row has its participants, whatever --calls says. Janus has fewer where
+        it cannot carry as many; tones are listened to for six times the seconds.
+        """)
 
     @Option(help: "Folder with the programs floor.c and rtpgen.c that are measured with.", completion: .directory)
     var perfTools = "../shared/perf-tools"
@@ -140,7 +146,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Times that ours, rtpengine and the bare gateway take turns.")
     var rounds = 3
 
-    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2d, B2r, B5, B6, B9.")
+    @Option(help: "Rows to measure, with commas between: \(MediaBench.Row.names).")
     var only: String?
 
     @Flag(help: "One JSON object.")
@@ -150,7 +156,7 @@ struct BenchCommand: AsyncParsableCommand {
       guard let only else { return MediaBench.Row.allCases }
       return try only.split(separator: ",").map {
         guard let row = MediaBench.Row(rawValue: String($0)) else {
-          throw ValidationError("--only accepts \(MediaBench.Row.allCases.map(\.rawValue).joined(separator: ", "))")
+          throw ValidationError("--only accepts \(MediaBench.Row.names)")
         }
         return row
       }

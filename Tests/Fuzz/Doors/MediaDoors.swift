@@ -26,6 +26,7 @@ enum MediaDoors {
   private static func header(_ input: [UInt8]) throws(BrokenPromise) {
     guard input.count <= PacketBuffer.maximumDatagram else { return }
     let packet = PacketBuffer(input)
+    for identifier in 1...14 { try promise(packet.audioLevel(UInt8(identifier)) ?? 0 <= 127, "a level of no sound") }
     guard let header = RTPHeader(packet) else { return }
     try promise(
       header.payloadOffset >= RTPHeader.size && header.payloadCount >= 0
@@ -159,8 +160,10 @@ private final class BridgeBench {
       + "m=audio \(port(side)) RTP/AVP \(type) 63 101\r\na=rtpmap:\(type) \(encoding)\r\n"
       + "a=rtpmap:63 red/48000/2\r\na=fmtp:63 \(type)/\(type)\r\n"
       + "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:20\r\n"
+      + "a=extmap:1 urn:ietf:params:rtp-hdrext:ssrc-audio-level\r\n"
     var policy = MediaPolicy(codecs: AudioCodec.allCases, protection: .none)
     policy.answersRedundancy = true
+    policy.answersAudioLevels = true
     var exchange = OfferAnswer(sessionID: 1, host: SDPDoors.host, policy: policy)
     guard let offer = try? SessionDescription(parsing: Array(text.utf8)) else { return nil }
     return (try? exchange.answer(offer, from: LocalMedia(host: SDPDoors.host, port: 40_000)))?.plan

@@ -93,6 +93,7 @@ import Testing
     let listener = try network.add(.pcmu)
     speaker.hum(400)
     network.run(milliseconds: 1_000)
+    #expect(network.hall.conferenceSeats == 2)
     for (late, made, leftOut) in [(60, 4, 0), (100, 5, 1), (1_000, 5, 46)] {
       // Just before a frame is due.
       let due = try #require(network.hall.nextDeadline)

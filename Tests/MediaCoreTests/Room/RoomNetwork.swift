@@ -23,6 +23,8 @@ final class RoomNetwork {
     fileprivate let decoder: AudioDecoder
     /// The sample at a place in time, counted from its first; `nil`: it sends nothing.
     var says: ((Int) -> Int16)?
+    /// What its packets say of how loud they are (RFC 6464), by their sound; `nil`: nothing.
+    var level: (([Int16]) -> UInt8)?
     /// Percent of its packets that are lost on their way to the bridge.
     var loss = 0
     /// Microseconds from one packet to the next: its clock may be a wrong one.
@@ -55,9 +57,10 @@ final class RoomNetwork {
       period = Double(packetTime) * 1_000
       // Phones do not speak at the same instant.
       nextSend = Double(now.microseconds) + Double(number * 1_700 % 20_000)
-      end = OfferAnswer(
-        sessionID: UInt64(number), host: .ipv4(0x7F00_0001),
-        policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+      var policy = MediaPolicy(codecs: AudioCodec.allCases, protection: .none)
+      policy.answersRedundancy = true
+      policy.answersAudioLevels = true
+      end = OfferAnswer(sessionID: UInt64(number), host: .ipv4(0x7F00_0001), policy: policy)
     }
 
     /// A tone that goes on.
@@ -82,6 +85,8 @@ final class RoomNetwork {
   }
 
   static let room = RoomIdentifier(rawValue: 7)
+  /// Of an offer whose packets say how loud they are.
+  static let levels = "a=extmap:5 urn:ietf:params:rtp-hdrext:ssrc-audio-level\r\n"
 
   let workspace = MediaWorkspace()
   var hall: RoomHall { workspace.hall }
@@ -127,15 +132,16 @@ final class RoomNetwork {
     return bridge
   }
 
-  /// The phone offers, the bridge's leg takes the plan.
-  func agree(_ phone: Phone, attributes: String = "", parameters: String = "") throws {
+  /// The phone offers, the bridge's leg takes the plan. `carries`: payload type of packets that carry others.
+  func agree(_ phone: Phone, attributes: String = "", parameters: String = "", carries: UInt8? = nil) throws {
     let format = "\(phone.payloadType)"
+    let copies = carries.map { "a=rtpmap:\($0) red/48000/2\r\na=fmtp:\($0) \(format)/\(format)\r\n" } ?? ""
     let encoding = phone.codec == .opus ? "opus/48000/2" : "\(phone.codec.rawValue)/8000"
     let text =
       "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
-      + "m=audio \(phone.address.port) RTP/AVP \(format) 101\r\na=rtpmap:\(format) \(encoding)\r\n"
+      + "m=audio \(phone.address.port) RTP/AVP \(format)\(carries.map { " \($0)" } ?? "") 101\r\na=rtpmap:\(format) \(encoding)\r\n"
       + (parameters.isEmpty ? "" : "a=fmtp:\(format) \(parameters)\r\n")
-      + "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:\(phone.packetTime)\r\n\(attributes)"
+      + copies + "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:\(phone.packetTime)\r\n\(attributes)"
     let local = LocalMedia(host: .ipv4(0x7F00_0001), port: 40_000)
     let plan = try phone.end.answer(SessionDescription(parsing: Array(text.utf8)), from: local).plan
     command(phone, .plan(.near, plan))
@@ -159,14 +165,24 @@ final class RoomNetwork {
   }
 
   /// A packet of the phone's stream with another payload.
-  func send(_ payload: [UInt8], payloadType: UInt8, marker: Bool = false, _ phone: Phone, timestamp: UInt32? = nil) {
+  func send(
+    _ payload: [UInt8], payloadType: UInt8, marker: Bool = false, level: UInt8? = nil, _ phone: Phone,
+    timestamp: UInt32? = nil
+  ) {
     let packet = PacketBuffer()
     packet.writeRTPHeader(
       marker: marker, payloadType: payloadType, sequence: phone.sequence, timestamp: timestamp ?? phone.timestamp,
       source: 77)
     phone.sequence &+= 1
+    if let level { append(level, to: packet) }
     for byte in payload { packet.append(byte) }
     deliver(packet.bytes, phone)
+  }
+
+  /// Behind a header: how loud the sound is.
+  private func append(_ level: UInt8, to packet: PacketBuffer) {
+    packet[0] |= 0x10
+    for byte in [0xBE, 0xDE, 0, 1, 0x50, level, 0, 0] as [UInt8] { packet.append(byte) }
   }
 
   /// Moves the clock on, from one thing that is due to the next.
@@ -219,6 +235,7 @@ final class RoomNetwork {
       marker: false, payloadType: phone.payloadType, sequence: phone.sequence, timestamp: phone.timestamp, source: 77)
     phone.sequence &+= 1
     phone.timestamp &+= UInt32(phone.packetTime * phone.codec.clockRate / 1_000)
+    if let level = phone.level?(sound.samples) { append(level, to: packet) }
     guard phone.encoder.encode(sound, from: 0, count: count, into: packet) else { return }
     if phone.isStalled { return phone.stalled.append(packet.bytes) }
     if phone.loss > 0, Int.random(in: 0..<100, using: &random) < phone.loss { return }
