@@ -11,7 +11,9 @@ import Testing
     return policy
   }()
 
-  private func answered(_ lines: [String], _ policy: MediaPolicy = Self.levels) throws -> (lines: [String], number: Int?) {
+  private func answered(
+    _ lines: [String], _ policy: MediaPolicy = Self.levels
+  ) throws -> (lines: [String], number: Int?) {
     let video = try #require(AnswerTests.chrome.firstIndex { $0.hasPrefix("m=video") })
     let offer = try AnswerTests.offer(AnswerTests.chrome[..<video] + lines + AnswerTests.chrome[video...])
     var end = SDPFixtures.end(policy)

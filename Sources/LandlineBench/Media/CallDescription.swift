@@ -6,6 +6,8 @@ package struct CallDescription {
   let key: String?
   /// bit/s of Opus that this side takes; `nil`: any.
   var bitRate: Int?
+  /// Number of the header extension by which its packets say how loud they are (RFC 6464); `nil`: they do not.
+  var levels: Int?
 
   /// The two sides of the calls of a workload.
   static func sides(
@@ -31,6 +33,7 @@ package struct CallDescription {
       let limit = bitRate.map { ";maxaveragebitrate=\($0)" } ?? ""
       lines.append("a=fmtp:\(number) minptime=10;useinbandfec=1\(limit)")
     }
+    if let levels { lines.append("a=extmap:\(levels) urn:ietf:params:rtp-hdrext:ssrc-audio-level") }
     lines.append("a=ptime:20")
     if let key { lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)") }
     return lines.joined(separator: "\r\n") + "\r\n"

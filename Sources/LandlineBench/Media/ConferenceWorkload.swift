@@ -2,6 +2,8 @@
 struct ConferenceWorkload: Hashable, Sendable {
   /// bit/s of Opus, each way at every mixer.
   static let bitRate = 32_000
+  /// Number of the header extension that says how loud a packet is.
+  static let levels = 5
 
   var rooms = 1
   /// In each room.

@@ -120,6 +120,7 @@ final class JanusMixer: ConferenceMixer {
         {"request":"create","room":\(lastRoom),"sampling_rate":\(workload.samplingRate),\
         "default_bitrate":\(ConferenceWorkload.bitRate),"allow_rtp_participants":true}
         """)
+      let levels = workload.codec.isOpus ? ",\"audiolevel_ext\":\(ConferenceWorkload.levels)" : ""
       for _ in 0..<workload.people {
         let participant = try attach()
         participants.append(participant)
@@ -127,7 +128,7 @@ final class JanusMixer: ConferenceMixer {
           participant,
           """
           {"request":"join","room":\(lastRoom),"codec":"\(codec)",\
-          "rtp":{"ip":"127.0.0.1","port":\(port),"payload_type":\(number)}}
+          "rtp":{"ip":"127.0.0.1","port":\(port),"payload_type":\(number)\(levels)}}
           """)
         guard let address = answer?.rtp else { throw BenchProblem("janus answered without a port") }
         ports.append(address.port)

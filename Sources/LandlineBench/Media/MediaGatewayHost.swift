@@ -163,7 +163,9 @@ public final class MediaGatewayHost {
 
   /// A conference: a bridge with one leg for each participant, all of them in one room.
   private func confer(_ people: Int, at port: UInt16, _ codec: MediaWorkload.Codec) throws -> OpenedCalls {
-    let description = CallDescription(codec: codec, port: port, key: nil, bitRate: ConferenceWorkload.bitRate)
+    let description = CallDescription(
+      codec: codec, port: port, key: nil, bitRate: ConferenceWorkload.bitRate,
+      levels: codec.isOpus ? ConferenceWorkload.levels : nil)
     let offer = try SessionDescription(parsing: description.text)
     var opened = OpenedCalls(ports: [])
     next += 1
@@ -189,9 +191,10 @@ public final class MediaGatewayHost {
   private static func agree(
     _ offer: SessionDescription, _ description: CallDescription, _ ports: TrunkPorts
   ) throws -> (answer: String, plan: MediaPlan) {
-    let policy = MediaPolicy(
+    var policy = MediaPolicy(
       codecs: description.codec.isOpus ? [.opus] : [.pcmu], protection: description.key == nil ? .none : .sdes,
       suites: [.aesCM128HMAC80])
+    policy.answersAudioLevels = description.levels != nil
     var exchange = OfferAnswer(sessionID: 1, host: ports.address.host, policy: policy)
     let local = LocalMedia(
       host: ports.address.host, port: Int(ports.address.port),
