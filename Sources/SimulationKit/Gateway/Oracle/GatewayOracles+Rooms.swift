@@ -60,8 +60,11 @@ extension GatewayOracles {
   /// An app is told who is in its conference: people of its own application alone.
   func members(_ members: RoomMembers, _ call: CallID, _ app: SimulatedApp, in scene: GatewayScene) {
     checked("members")
+    // An app that gave its request up knows nothing of the call.
     let planned = app.calls.first { $0.value == call }.map { scene.plan.calls[$0.key - 1] }
-    if planned?.conference == nil { scene.fail("members", "app \(app.index) is told of members of call \(call)") }
+    if let planned, planned.conference == nil {
+      scene.fail("members", "app \(app.index) is told of members of call \(call)")
+    }
     for member in members.members where member.from.kind == .user {
       let accounts = scene.apps.filter { $0.user == member.from.value }.map(\.account)
       if !accounts.contains(app.account) {

@@ -31,6 +31,7 @@ extension GatewayScene {
           .secure(life: node.life, call, leg), at: now.advanced(byMilliseconds: random.number(50...600)))
       }
       updateMedia(bridge, node)
+    case .mute where isSilencing: break
     case .mute(let leg, true):
       if leg == .far { bridge.mutedAt = bridge.mutedAt ?? now }
       oracles.change(call) { $0.mutedAt = $0.mutedAt ?? now }

@@ -47,7 +47,9 @@ extension GatewayScene {
       case .noTones: .tones(false)
       }
     guard let order else { return }
+    isSilencing = true
     if !plants(.forgottenOrder) { handle(.room(key, order, by: "operator"), life: node.life) }
+    isSilencing = false
     oracles.ordered(order, node.core.room(key), in: self)
   }
 }

@@ -89,6 +89,8 @@ final class GatewayScene {
   var forks: Set<String> = []
   var forkedCalls: Set<String> = []
   var originations: UInt64 = 0
+  /// An operator mutes a participant: its call goes on and is charged, unlike one that is muted for want of credit.
+  var isSilencing = false
   var apps: [SimulatedApp] = []
   var lastConnection: UInt64 = 0
   var sequences: [String: UInt64] = [:]
