@@ -187,7 +187,8 @@ extension GatewayOracles {
 
   /// What a device hears in the end is what became of the call, as its part in it was.
   private func check(_ ring: SimulatedApp.Ring, _ call: CallID, _ app: SimulatedApp, _ scene: GatewayScene) {
-    guard let end = ring.end, let record = records[call], let life = calls[call], !life.isOrphaned,
+    guard let end = ring.end, !app.doubtful.contains(call), let record = records[call], let life = calls[call],
+      !life.isOrphaned,
       let winners = life.user?.winners
     else { return }
     checked("ends of devices")

@@ -222,6 +222,7 @@ extension GatewayScene {
     case .refused(let number, let failure):
       reply(number, app)
       wordRefused(number, app)
+      if failure.code == .networkTimeout, let word = app.words[number], word.isAccept { app.doubtful.insert(word.call) }
       if app.requests[number] != nil {
         report.refusals[failure.code.rawValue, default: 0] += 1
         refusalNames[failure.refusal?.rawValue ?? failure.code.rawValue, default: 0] += 1

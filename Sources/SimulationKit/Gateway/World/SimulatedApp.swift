@@ -57,6 +57,8 @@ final class SimulatedApp {
   var ringsTold: [CallID: Int] = [:]
   /// What it said about them, with the call that it accepted.
   var words: [RequestNumber: (call: CallID, isAccept: Bool)] = [:]
+  /// Calls that it accepted without hearing in time whether it has them: the gateway may have taken its word.
+  var doubtful: Set<CallID> = []
   /// Whether it wants to be called.
   var isListening = true
   /// Since when it has been connected, listening and in no call without interruption; `nil` while it is not.
