@@ -34,12 +34,13 @@ struct ExplainRow: Sendable {
   }
 
   /// Rules about what no peer of others here can be made to do: a carrier that loses packets and reports it, a link with a
-  /// queue, a network that is cut for longer than a call outlives it. `CallStoryTests` has their situations.
+  /// queue, a network that is cut for longer than a call outlives it. Those about users, numbers and conferences need what
+  /// this stage has not. `CallStoryTests` has their situations.
   static let elsewhere: Set = [
     "trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost", "userNotThere", "userAppsTooOld", "userBusy",
     "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere", "numberNotOurs", "nobodyToGoTo",
     "callerTurnedAway", "unsignedCaller", "identityFailed", "identityLate", "inboundNotCovered", "forwardedInALoop",
-    "numberFull", "transferFailed", "transferred",
+    "numberFull", "transferFailed", "transferred", "participantLoss", "participantMuted", "conferenceAlone",
   ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course
