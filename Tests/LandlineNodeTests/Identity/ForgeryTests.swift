@@ -126,10 +126,11 @@ struct ForgeryTests {
           samples[index].append(clock.now - start)
         }
       }
-      let medians = samples.map { values in values.sorted()[values.count / 2] / .nanoseconds(1) }
-      let least = medians.min() ?? 0
-      worst = ((medians.max() ?? 0) - least) / max(least, 1)
+      // The fastest tenth of each: what others take of the machine is in the rest.
+      let times = samples.map { values in values.sorted()[values.count / 10] / .nanoseconds(1) }
+      let least = times.min() ?? 0
+      worst = ((times.max() ?? 0) - least) / max(least, 1)
     }
-    #expect(worst < 0.05, "the slowest median is \(worst * 100) % above the fastest")
+    #expect(worst < 0.05, "the slowest kind is \(worst * 100) % above the fastest")
   }
 }
