@@ -115,7 +115,8 @@ struct ForgeryTests {
     let clock = ContinuousClock()
     // A machine that does other things besides may spoil a round; a leak would spoil them all.
     var worst = Double.infinity
-    for _ in 0..<30 where worst >= 0.05 {
+    var best = [Double](repeating: .infinity, count: kinds.count)
+    for _ in 0..<100 where worst >= 0.05 {
       var samples = [[Duration]](repeating: [], count: kinds.count)
       for round in 0..<3000 {
         for offset in kinds.indices {
@@ -128,8 +129,9 @@ struct ForgeryTests {
       }
       // The fastest fiftieth of each: what others take of the machine is in the rest.
       let times = samples.map { values in values.sorted()[values.count / 50] / .nanoseconds(1) }
-      let least = times.min() ?? 0
-      worst = ((times.max() ?? 0) - least) / max(least, 1)
+      best = zip(best, times).map { min($0, $1) }
+      let least = best.min() ?? 0
+      worst = ((best.max() ?? 0) - least) / max(least, 1)
     }
     #expect(worst < 0.05, "the slowest kind is \(worst * 100) % above the fastest")
   }
