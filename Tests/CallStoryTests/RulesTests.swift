@@ -66,6 +66,13 @@ struct RulesTests {
     #expect(!others.contains(row.rule), "\(others)")
   }
 
+  @Test("A conference has no called side that misses what a participant says")
+  func conferences() throws {
+    let lossy = try #require(RulesRow.conferences.first { $0.rule == "participantLoss" })
+    let found = CallRule.findings(in: lossy.seen.evidence).map(\.rule)
+    #expect(found.contains("participantLoss") && !found.contains("appUplinkLoss"), "\(found)")
+  }
+
   @Test("Every rule has its situation, and its name is its own")
   func complete() {
     let ids = CallRule.all.map(\.id)

@@ -82,11 +82,7 @@ import Testing
       }
       sequence &+= 1
       let next = ContinuousClock.now + .milliseconds(20)
-      while ContinuousClock.now < next {
-        guard let (heard, port) = people.receiveFromSource() else {
-          usleep(1_000)
-          continue
-        }
+      while let (heard, port) = people.receiveFromSource(until: next) {
         // Bits of a louder segment than the fourth are those of a tone.
         if heard.count == 172, heard.dropFirst(12).contains(where: { ~$0 & 0x70 >= 0x50 }) {
           loud[port, default: 0] += 1
@@ -170,8 +166,11 @@ private final class LoopbackSocket {
     #expect(sent == bytes.count)
   }
 
-  /// What is there, with the port that it came from; `nil` when nothing is.
-  func receiveFromSource() -> (bytes: [UInt8], port: UInt16)? {
+  /// What comes next, with the port that it came from; `nil` when nothing does in time.
+  func receiveFromSource(until end: ContinuousClock.Instant) -> (bytes: [UInt8], port: UInt16)? {
+    var awaited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let rest = max((end - ContinuousClock.now) / .milliseconds(1), 0)
+    guard rest > 0, poll(&awaited, 1, Int32(rest.rounded(.up))) == 1 else { return nil }
     var buffer = [UInt8](repeating: 0, count: 2048)
     var source = Self.address(0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)

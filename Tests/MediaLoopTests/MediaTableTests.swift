@@ -121,11 +121,11 @@ import Testing
   @Test func theGaugeForgets() {
     let gauge = LoopGauge()
     #expect(!gauge.isFull(at: 5_000_000))
-    gauge.tell(isFull: true, at: 5_000_000)
+    gauge.update(isFull: true, at: 5_000_000)
     #expect(gauge.isFull(at: 5_900_000))
     #expect(!gauge.isFull(at: 6_100_000))
-    gauge.tell(isFull: true, at: 7_000_000)
-    gauge.tell(isFull: false, at: 7_050_000)
+    gauge.update(isFull: true, at: 7_000_000)
+    gauge.update(isFull: false, at: 7_050_000)
     #expect(!gauge.isFull(at: 7_100_000))
   }
 

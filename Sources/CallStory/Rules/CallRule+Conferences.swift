@@ -39,7 +39,7 @@ extension CallRule {
   ]
 
   /// The id of the conference that a call was in.
-  private static func conference(_ call: CallEvidence) -> String? {
+  static func conference(_ call: CallEvidence) -> String? {
     for (_, event) in call.story { if case .inConference(let id) = event { return id } }
     return nil
   }

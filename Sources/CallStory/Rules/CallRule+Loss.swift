@@ -71,7 +71,7 @@ extension CallRule {
         fixes: ["look for a full line or a wireless network on the way from the \(name(late.side))"])
     },
     CallRule("appUplinkLoss", "The app's sound was lost on its way to the gateway") { call in
-      guard let loss = heard(call, .near, isSent: false) else { return nil }
+      guard conference(call) == nil, let loss = heard(call, .near, isSent: false) else { return nil }
       return Verdict(
         74, .app,
         "The called side missed \(described(loss)) of what the app sent: it was lost between the app and the gateway.",
@@ -93,7 +93,7 @@ extension CallRule {
         fixes: ["have the app use a wire or a nearer access point", "stop what else fills the app's line"])
     },
     CallRule("trunkLoss", "The trunk's sound was lost on its way to the gateway") { call in
-      guard let loss = heard(call, .far, isSent: false) else { return nil }
+      guard conference(call) == nil, let loss = heard(call, .far, isSent: false) else { return nil }
       return Verdict(
         72, .trunk,
         "The app missed \(described(loss)) of what the trunk sent: it was lost between the trunk and the gateway, or before.",

@@ -114,7 +114,7 @@ final class JanusMixer: ConferenceMixer {
     for _ in 0..<workload.rooms {
       lastRoom += 1
       rooms.append(lastRoom)
-      _ = try tell(
+      _ = try message(
         manager,
         """
         {"request":"create","room":\(lastRoom),"sampling_rate":\(workload.samplingRate),\
@@ -124,7 +124,7 @@ final class JanusMixer: ConferenceMixer {
       for _ in 0..<workload.people {
         let participant = try attach()
         participants.append(participant)
-        let answer = try tell(
+        let answer = try message(
           participant,
           """
           {"request":"join","room":\(lastRoom),"codec":"\(codec)",\
@@ -141,7 +141,7 @@ final class JanusMixer: ConferenceMixer {
     for participant in participants {
       _ = try ask("\"janus\":\"detach\",\"session_id\":\(session),\"handle_id\":\(participant)")
     }
-    for room in rooms { _ = try tell(manager, "{\"request\":\"destroy\",\"room\":\(room)}") }
+    for room in rooms { _ = try message(manager, "{\"request\":\"destroy\",\"room\":\(room)}") }
     participants = []
     rooms = []
   }
@@ -155,7 +155,7 @@ final class JanusMixer: ConferenceMixer {
     return data.id
   }
 
-  private func tell(_ handle: UInt64, _ body: String) throws(BenchProblem) -> Reply.Answer? {
+  private func message(_ handle: UInt64, _ body: String) throws(BenchProblem) -> Reply.Answer? {
     let answer = try ask(
       "\"janus\":\"message\",\"session_id\":\(session),\"handle_id\":\(handle),\"body\":\(body)"
     ).plugindata?.data

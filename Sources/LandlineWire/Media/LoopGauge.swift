@@ -13,7 +13,7 @@ package final class LoopGauge: Sendable {
   package func isFull(at now: Int64) -> Bool { now < fullUntil.load(ordering: .relaxed) }
 
   /// Of the loop's own thread: ``LoopPace/isFull``.
-  package func tell(isFull: Bool, at now: Int64) {
+  package func update(isFull: Bool, at now: Int64) {
     fullUntil.store(isFull ? now + LoopGauge.validity : Int64.min, ordering: .relaxed)
   }
 }

@@ -36,7 +36,7 @@ extension MediaShard {
       deliverEvents()
       if pace.isDue(at: now) {
         pace.measure(at: now, processor: landline_thread_nanoseconds() / 1000)
-        gauge.tell(isFull: pace.isFull, at: now)
+        gauge.update(isFull: pace.isFull, at: now)
       }
       // What this turn left over does not wait for the beat.
       if pace.tick > 0, !isMore, !isCommandOnly, finish == nil { landline_sleep_until(beatEnd(from: start) * 1000) }

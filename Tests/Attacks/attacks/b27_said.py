@@ -1,6 +1,7 @@
 """Somebody who has texts spoken and sounds played without an end, and who puts what is no text and no name in their place."""
 
 import pathlib
+import tempfile
 
 from gateway_lab import Account, Trunk
 from ground import *
@@ -51,7 +52,7 @@ def held(pid):
 
 
 def leftovers():
-    return set(pathlib.Path("/tmp").glob("landline-speech-*"))
+    return set(pathlib.Path(tempfile.gettempdir()).glob("landline-speech-*"))
 
 
 async def attack(ground):
@@ -78,7 +79,7 @@ async def attack(ground):
             return status, text
 
         # Texts.
-        marks = [pathlib.Path("/tmp") / f"landline-b27-{os.getpid()}-{kind}" for kind in ("shell", "option")]
+        marks = [pathlib.Path(tempfile.gettempdir()) / f"landline-b27-{os.getpid()}-{kind}" for kind in ("shell", "option")]
         odd = []
         for text, wanted in ((f"$(touch {marks[0]})", 200), (f"; touch {marks[0]};", 200), (f"-o {marks[1]}", 200),
                              ("--help me", 200), ("a" * 500, 200), ("a" * 501, 400), ("", 400), ("   ", 400), ("a\u202eb", 400),
@@ -113,7 +114,6 @@ async def attack(ground):
                 most = max(most, len(found))
                 # One socket is that by which the gateway learns of its end.
                 inherited.update(*(each for each in found if len(each) > 1))
-                await asyncio.sleep(0.01)
 
         # Threads that run programs keep a few descriptors: the first storm has made them.
         await asyncio.gather(*(storm(part) for part in range(AT_ONCE)))

@@ -44,6 +44,23 @@ struct AppPeer: Sendable {
     try await peer.event("got-\(type)", within: seconds)
   }
 
+  /// Another app says words, and this one records what it hears meanwhile.
+  /// - Returns: what was said, and the recording.
+  func listen(
+    to words: String, from speaker: AppPeer, in folder: TemporaryFolder
+  ) async throws -> (said: Speech, heard: Listening.Result<URL>) {
+    let speech = try await Speech(words, in: folder)
+    let microphone = folder.url.appendingPathComponent("microphone.wav")
+    try SoundFile(speech.file).padded(before: 0.3, after: 1.2).write(to: microphone)
+    try await SoundJudge.shared.prepare()
+    let listened = try await Listening.during {
+      _ = try await peer.ask("record", for: "recording")
+      _ = try await speaker.peer.ask("play", ["file": microphone.path], for: "playing")
+      return try await EchoCases.recording(of: peer, seconds: SoundFile(microphone).seconds, in: folder)
+    }
+    return (speech, listened)
+  }
+
   /// How often a message of this type came so far.
   func count(_ type: String) -> Int { peer.events.filter { $0.name == "got-\(type)" }.count }
 

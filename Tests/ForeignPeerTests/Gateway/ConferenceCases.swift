@@ -81,15 +81,7 @@ enum ConferenceCases {
   private static func understood(by listener: AppPeer, from speaker: AppPeer) async throws -> String {
     let words = "The meeting begins at noon and we have many questions to answer before lunch."
     let folder = try TemporaryFolder("words")
-    let speech = try await Speech(words, in: folder)
-    let microphone = folder.url.appendingPathComponent("microphone.wav")
-    try SoundFile(speech.file).padded(before: 0.3, after: 1.2).write(to: microphone)
-    try await SoundJudge.shared.prepare()
-    let listened = try await Listening.during {
-      _ = try await listener.peer.ask("record", for: "recording")
-      _ = try await speaker.peer.ask("play", ["file": microphone.path], for: "playing")
-      return try await EchoCases.recording(of: listener.peer, seconds: SoundFile(microphone).seconds, in: folder)
-    }
+    let (_, listened) = try await listener.listen(to: words, from: speaker, in: folder)
     return try await SoundControl.words(
       of: listened.value, expected: words, and: [], listened.lateness, listened.seconds, as: .aiortc)
   }

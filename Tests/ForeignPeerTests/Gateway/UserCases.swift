@@ -84,15 +84,7 @@ enum UserCases {
   /// What one of two says is heard by the other.
   static func heard(by listener: AppPeer, from speaker: AppPeer, _ words: String) async throws -> String {
     let folder = try TemporaryFolder("users")
-    let speech = try await Speech(words, in: folder)
-    let microphone = folder.url.appendingPathComponent("microphone.wav")
-    try SoundFile(speech.file).padded(before: 0.3, after: 1.2).write(to: microphone)
-    try await SoundJudge.shared.prepare()
-    let listened = try await Listening.during {
-      _ = try await listener.peer.ask("record", for: "recording")
-      _ = try await speaker.peer.ask("play", ["file": microphone.path], for: "playing")
-      return try await EchoCases.recording(of: listener.peer, seconds: SoundFile(microphone).seconds, in: folder)
-    }
+    let (speech, listened) = try await listener.listen(to: words, from: speaker, in: folder)
     let quality = try await SoundJudge.shared.quality(of: listened.value, reference: speech.file)
     let alike = Heard.Figure("correlation", quality.number("correlation"), atLeast: 0.7)
     try ListeningCase.judge(

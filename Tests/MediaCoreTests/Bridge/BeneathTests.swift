@@ -127,35 +127,20 @@ import Testing
   @Test(arguments: [8_000, nil] as [Int?]) func keysReachTheOtherSide(_ rightEvents: Int?) throws {
     let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: rightEvents)
     harness.command(.playBeneath(try PlayableSound([Int16](repeating: 0, count: 64_000), samplingRate: 16_000)))
-    var sender = TelephoneEventSender(clockRate: 8_000, packetTime: 20)
-    for code in [4, 2] { _ = sender.send(code, milliseconds: 100, pause: 100, at: harness.now) }
     var receiver = TelephoneEventReceiver(clockRate: 8_000)
     var told: [DigitPressed] = []
-    var read = 0
     let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
     let detector = DTMFDetector(samplingRate: 8_000)
-    for _ in 0..<150 {
-      while let event = sender.next(at: harness.now, timestamp: UInt32(harness.now.milliseconds) &* 8) {
-        let packet = PacketBuffer()
-        event.payload.append(to: packet)
-        harness.phones[.near]?.sequence &+= 1
-        harness.deliver(
-          .near, packet.bytes, sequence: harness.phones[.near]?.sequence ?? 0, timestamp: event.timestamp,
-          payloadType: 101, marker: event.marker)
+    harness.press([4, 2], milliseconds: 100, pause: 100, steps: 150) { packet in
+      if packet.header.payloadType == 101 {
+        let payload = PacketBuffer(packet.payload)
+        receiver.receive(
+          payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
+          timestamp: packet.header.timestamp, at: packet.at, digits: &told)
+      } else if rightEvents == nil {
+        let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
+        detector.process(sound, from: 0, count: sound.count, digits: &told)
       }
-      harness.advance(milliseconds: 10)
-      for packet in harness.heard(.far).dropFirst(read) {
-        if packet.header.payloadType == 101 {
-          let payload = PacketBuffer(packet.payload)
-          receiver.receive(
-            payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
-            timestamp: packet.header.timestamp, at: packet.at, digits: &told)
-        } else if rightEvents == nil {
-          let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
-          detector.process(sound, from: 0, count: sound.count, digits: &told)
-        }
-      }
-      read = harness.heard(.far).count
     }
     detector.finish(digits: &told)
     #expect(String(told.map(\.character)) == "42")

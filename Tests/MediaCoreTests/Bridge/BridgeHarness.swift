@@ -149,6 +149,29 @@ final class BridgeHarness {
     collect()
   }
 
+  /// The near phone presses keys, as events of RFC 4733, while so many steps of 10 ms go by; `hear` is given what the far
+  /// phone is sent meanwhile.
+  func press(
+    _ codes: [Int], clockRate: Int = 8_000, milliseconds: Int, pause: Int, steps: Int, hear: (Packet) -> Void = { _ in }
+  ) {
+    var sender = TelephoneEventSender(clockRate: clockRate, packetTime: 20)
+    for code in codes { _ = sender.send(code, milliseconds: milliseconds, pause: pause, at: now) }
+    for _ in 0..<steps {
+      let stamp = UInt32(now.milliseconds) &* UInt32(clockRate / 1_000)
+      let read = heard(.far).count
+      while let event = sender.next(at: now, timestamp: stamp) {
+        let packet = PacketBuffer()
+        event.payload.append(to: packet)
+        phones[.near]?.sequence &+= 1
+        deliver(
+          .near, packet.bytes, sequence: phones[.near]?.sequence ?? 0, timestamp: event.timestamp, payloadType: 101,
+          marker: event.marker)
+      }
+      advance(milliseconds: 10)
+      heard(.far).dropFirst(read).forEach(hear)
+    }
+  }
+
   private func collect() {
     for index in 0..<outbox.count {
       let buffer = outbox.buffer(at: index)

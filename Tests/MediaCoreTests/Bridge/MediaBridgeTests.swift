@@ -194,29 +194,14 @@ import Testing
       input == 48_000 ? .opus : .pcmu, output == 48_000 ? .opus : .pcmu, leftEvents: input, rightEvents: output)
     let code = "13579*0#2468"
     let codes = code.compactMap { "0123456789*#".firstIndex(of: $0)?.utf16Offset(in: "0123456789*#") }
-    var sender = TelephoneEventSender(clockRate: input, packetTime: 20)
-    for code in codes { _ = sender.send(code, milliseconds: 100, pause: 80, at: harness.now) }
     var receiver = TelephoneEventReceiver(clockRate: output)
     var told: [DigitPressed] = []
-    var read = 0
-    for _ in 0..<400 {
-      let stamp = UInt32(harness.now.milliseconds) &* UInt32(input / 1000)
-      while let event = sender.next(at: harness.now, timestamp: stamp) {
-        let packet = PacketBuffer()
-        event.payload.append(to: packet)
-        let sequence = harness.phones[.near]?.sequence ?? 0
-        harness.phones[.near]?.sequence &+= 1
-        harness.deliver(
-          .near, packet.bytes, sequence: sequence, timestamp: event.timestamp, payloadType: 101, marker: event.marker)
-      }
-      harness.advance(milliseconds: 10)
-      for packet in harness.heard(.far).dropFirst(read) where packet.header.payloadType == 101 {
-        let payload = PacketBuffer(packet.payload)
-        receiver.receive(
-          payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
-          timestamp: packet.header.timestamp, at: packet.at, digits: &told)
-      }
-      read = harness.heard(.far).count
+    harness.press(codes, clockRate: input, milliseconds: 100, pause: 80, steps: 400) { packet in
+      guard packet.header.payloadType == 101 else { return }
+      let payload = PacketBuffer(packet.payload)
+      receiver.receive(
+        payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
+        timestamp: packet.header.timestamp, at: packet.at, digits: &told)
     }
     #expect(String(told.map(\.character)) == code)
     #expect(told.allSatisfy { $0.milliseconds == 100 })
@@ -226,19 +211,7 @@ import Testing
   /// The far end knows no events: what is pressed at the near end must not be lost.
   @Test func keysOfTheOtherLegBecomeTones() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
-    var sender = TelephoneEventSender(clockRate: 8_000, packetTime: 20)
-    for code in [4, 2] { _ = sender.send(code, milliseconds: 60, pause: 60, at: harness.now) }
-    for _ in 0..<60 {
-      while let event = sender.next(at: harness.now, timestamp: UInt32(harness.now.milliseconds) &* 8) {
-        let packet = PacketBuffer()
-        event.payload.append(to: packet)
-        harness.phones[.near]?.sequence &+= 1
-        harness.deliver(
-          .near, packet.bytes, sequence: harness.phones[.near]?.sequence ?? 0, timestamp: event.timestamp,
-          payloadType: 101, marker: event.marker)
-      }
-      harness.advance(milliseconds: 10)
-    }
+    harness.press([4, 2], milliseconds: 60, pause: 60, steps: 60)
     #expect(harness.digits == ["near 4", "near 2"])
     let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
     let detector = DTMFDetector(samplingRate: 8_000)
