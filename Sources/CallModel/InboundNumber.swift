@@ -89,13 +89,13 @@ public struct InboundNumber: Hashable, Sendable {
   /// Whom it turns away.
   public var callers: Callers
   /// Whether its calls are recorded; `nil`: they are not. In a conference nobody is by this alone.
-  public var recording: RecordingRule?
+  public var recording: RecordingOptions?
 
   /// By default it is active, without a limit of its own, and a call that nobody takes ends with 480.
   public init(
     _ number: E164Number, application: String? = nil, account: AccountName, isActive: Bool = true,
     targets: [Target] = [], noAnswerStatus: Int = 480, channels: Int? = nil, answersFirst: Bool = false,
-    callers: Callers = Callers(), recording: RecordingRule? = nil
+    callers: Callers = Callers(), recording: RecordingOptions? = nil
   ) {
     self.number = number
     self.application = application

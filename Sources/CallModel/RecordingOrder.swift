@@ -13,39 +13,45 @@ public enum RecordingFormat: String, Hashable, Sendable, CaseIterable {
 
 /// What is to become of the recording of a call or a conference.
 public enum RecordingOrder: Hashable, Sendable {
-  /// It begins. Whether it is announced: a voice says so to all who are recorded.
-  case begin(RecordingFormat, isAnnounced: Bool)
+  case begin(RecordingOptions)
   /// Silence takes the place of what is said, as for the number of a card; or it goes on.
   case pause(Bool)
   case end
 }
 
-/// A recording that runs.
-public struct RunningRecording: Hashable, Sendable {
-  public var id: RecordingID
+/// How something is recorded, and how those who are recorded know of it.
+public struct RecordingOptions: Hashable, Sendable {
   public var format: RecordingFormat
-  public var startedAt: Instant
-  public var isPaused = false
   /// Whether a voice says so to all who are recorded, and to whoever comes later.
   public var isAnnounced: Bool
+  /// Whether a short tone is heard every 15 seconds as long as it runs.
+  public var hasTone: Bool
+  /// Of a conference: whether each participant is recorded apart as well, as a recording of its call.
+  public var hasTracks: Bool
 
-  public init(id: RecordingID, format: RecordingFormat, startedAt: Instant, isAnnounced: Bool = false) {
-    self.id = id
+  /// By default nothing is heard of it.
+  public init(
+    _ format: RecordingFormat, isAnnounced: Bool = false, hasTone: Bool = false, hasTracks: Bool = false
+  ) {
     self.format = format
-    self.startedAt = startedAt
     self.isAnnounced = isAnnounced
+    self.hasTone = hasTone
+    self.hasTracks = hasTracks
   }
 }
 
-/// That calls are recorded from their answer on, without anybody asking for it each time.
-public struct RecordingRule: Hashable, Sendable {
-  public var format: RecordingFormat
-  /// Whether a voice says so to both sides.
-  public var isAnnounced: Bool
+/// A recording that runs.
+public struct RunningRecording: Hashable, Sendable {
+  public var id: RecordingID
+  public var options: RecordingOptions
+  public var startedAt: Instant
+  public var isPaused = false
+  /// An app of the call began it, and may end it.
+  public var isByApp = false
 
-  /// By default it is announced.
-  public init(_ format: RecordingFormat, isAnnounced: Bool = true) {
-    self.format = format
-    self.isAnnounced = isAnnounced
+  public init(id: RecordingID, _ options: RecordingOptions, startedAt: Instant) {
+    self.id = id
+    self.options = options
+    self.startedAt = startedAt
   }
 }

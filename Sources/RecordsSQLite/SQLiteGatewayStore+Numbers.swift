@@ -75,6 +75,7 @@ struct InboundNumberDocument: Decodable {
   /// `nil` in rows of earlier versions, and where nothing is recorded.
   var record: String?
   var recordAnnounced: Bool?
+  var recordTone: Bool?
 
   struct Target: Decodable {
     var kind: String
@@ -98,6 +99,7 @@ struct InboundNumberDocument: Decodable {
     blocked = row.callers.blocked
     record = row.recording?.format.rawValue
     recordAnnounced = row.recording?.isAnnounced
+    recordTone = row.recording?.hasTone
   }
 
   /// A SIP address with its scheme: a secure one stays so.
@@ -122,7 +124,9 @@ struct InboundNumberDocument: Decodable {
           leadsOn: Set(target.on.compactMap(InboundNumber.Outcome.init)))
       }, noAnswerStatus: noAnswer, channels: channels, answersFirst: answersFirst,
       callers: InboundNumber.Callers(refusesAnonymous: refusesAnonymous, blocked: blocked),
-      recording: record.flatMap(RecordingFormat.init).map { RecordingRule($0, isAnnounced: recordAnnounced ?? true) })
+      recording: record.flatMap(RecordingFormat.init).map {
+        RecordingOptions($0, isAnnounced: recordAnnounced ?? true, hasTone: recordTone ?? false)
+      })
     try row.check()
     return row
   }
@@ -148,6 +152,7 @@ struct InboundNumberDocument: Decodable {
       writer.array("blocked", blocked) { $0.string($1) }
       writer.optional("record", record)
       if let recordAnnounced { writer.member("recordAnnounced", recordAnnounced) }
+      if let recordTone { writer.member("recordTone", recordTone) }
     }
     return String(decoding: writer.bytes, as: UTF8.self)
   }

@@ -41,6 +41,7 @@ enum Samples {
       .report(call, ClientStatistics(figures: [:], heard: .init(loss: 0.125))),
       .report(call, ClientStatistics(figures: ["jitter": 1], heard: .init(loss: 1, roundTrip: 240.5))),
       .room(call, .speakers), .room(call, .members), .room(call, .none),
+      .record(call, .on), .record(call, .paused), .record(call, .off),
     ]
   }
 
@@ -164,6 +165,7 @@ enum Samples {
           ], own: 2)),
       .members(call, RoomMembers([], left: [1, 2])),
       .speakers(call, RoomSpeakers([3, 1], leads: 3)), .speakers(call, RoomSpeakers([], leads: nil)),
+      .recording(call, .on), .recording(call, .paused), .recording(call, .off),
       .ended(
         call,
         CallSummary(

@@ -59,6 +59,20 @@ import Testing
     }
   }
 
+  @Test func aCallIsRecordedAndTellsSo() async throws {
+    try await withClient { gateway, client in
+      let call = try client.calls.callPhoneNumber("+46000000200")
+      #expect(await call.reaches("established"))
+      #expect(call.recording == .off)
+      try call.record(.on)
+      let told = try await call.events.first { if case .recording(let state) = $0.kind { state } else { nil } }
+      #expect(told == .on && call.recording == .on)
+      #expect(await gateway.request { if case .record(_, let state) = $0 { state } else { nil } } == .on)
+      call.hangUp()
+      _ = await call.ended()
+    }
+  }
+
   @Test func theStagesComeInOrderWithTheirTimes() async throws {
     try await withClient { _, client in
       let call = try client.calls.callPhoneNumber("+46000000200")

@@ -173,7 +173,7 @@ struct TrunkKeyTests {
     #expect(try read("transfers: true").inbound.allowsTransfer)
     #expect(try read("redirections: 3").maximumRedirections == 3)
     #expect(try read("ring-timeout: 90s").ringTimeoutMilliseconds == 90_000)
-    #expect(try read("record: opus").recording == RecordingRule(.opus))
+    #expect(try read("record: opus").recording == RecordingOptions(.opus, isAnnounced: true))
     #expect(try read("priority: 10").recording == nil)
     #expect(try read("max-calls: 7").trunk.limits.concurrentCalls == 7)
     #expect(try read("calls-per-second: 3").trunk.limits.callsPerSecond == 3)

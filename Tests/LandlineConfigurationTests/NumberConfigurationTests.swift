@@ -84,7 +84,7 @@ struct NumberConfigurationTests {
       ])
     #expect(!row.isActive && row.noAnswerStatus == 503 && row.channels == 10 && row.answersFirst)
     #expect(row.callers == InboundNumber.Callers(refusesAnonymous: true, blocked: ["+4670111", "+1"]))
-    #expect(row.recording == RecordingRule(.wav, isAnnounced: false))
+    #expect(row.recording == RecordingOptions(.wav, isAnnounced: false))
     #expect(throws: Never.self) { try row.check() }
   }
 

@@ -36,7 +36,7 @@ struct InboundNumberStoreTests {
         .init(.sip(try SIPAddress("sips:front@[2001:db8::1]:5071"))),
       ], noAnswerStatus: 503, channels: 10, answersFirst: true,
       callers: .init(refusesAnonymous: true, blocked: ["+4670", "+1"]),
-      recording: RecordingRule(.opus, isAnnounced: false))
+      recording: RecordingOptions(.opus, isAnnounced: false))
     let plain = InboundNumber(try E164Number("+46850000536"), account: acme)
     try await store.keep(full, environment: "production")
     try await store.keep(plain, environment: "production")

@@ -43,6 +43,12 @@ extension AppMessageCoder {
     case .takeBack: return .request(number, .takeBack(try reader.call()))
     case .report: return .request(number, .report(try reader.call(), try statistics(reader)))
     case .room: return .request(number, .room(try reader.call(), try reader.choice("watch", default: .speakers)))
+    case .record:
+      let call = try reader.call()
+      guard let state: RecordingState = try reader.optionalChoice("state") else {
+        throw reader.problem("state", "missing", "is missing", accepted: "on, paused or off")
+      }
+      return .request(number, .record(call, state))
     case .ping: return .ping(number)
     case .bye: return .bye
     }
@@ -321,6 +327,9 @@ extension AppMessageCoder {
     case .room(let call, let watch):
       json.member("call", call.text)
       json.member("watch", watch.rawValue)
+    case .record(let call, let state):
+      json.member("call", call.text)
+      json.member("state", state.rawValue)
     }
   }
 }
@@ -350,6 +359,7 @@ extension AppRequest {
     case .takeBack: .takeBack
     case .report: .report
     case .room: .room
+    case .record: .record
     }
   }
 }

@@ -125,6 +125,9 @@ extension AppMessageCoder {
       about(.speakers, call)
       json.array("speaking", speakers.speaking) { $0.write(.integer(Int64($1))) }
       json.optional("leads", speakers.leads)
+    case .recording(let call, let state):
+      about(.recording, call)
+      json.member("state", state.rawValue)
     case .ended(let call, let summary):
       about(.ended, call)
       json.summary(summary)
@@ -273,7 +276,8 @@ extension AppMessageCoder {
     case .turn: return .relays(relays(reader))
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
     case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
-      .digit, .held, .transfer, .offer, .quality, .warning, .members, .speakers, .ended:
+      .digit, .held, .transfer, .offer, .quality, .warning, .members, .speakers, .recording,
+      .ended:
       return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
     }
   }
@@ -408,6 +412,9 @@ extension AppMessageCoder {
         RoomSpeakers(
           try reader.participants("speaking", most: RoomSpeakers.maximum),
           leads: try reader.optionalInteger("leads", in: 1...MessageLimit.participant).map(Int.init)))
+    case .recording:
+      let text = try reader.string("state", most: MessageLimit.identifier)
+      return RecordingState(rawValue: text).map { .recording(call, $0) }
     case .ended: return .ended(call, try summary(reader))
     case .done, .registered, .resumed, .pong, .error, .draining, .turn, .closing: return nil
     }

@@ -3,14 +3,14 @@ enum ClientMessageType: String, CaseIterable {
   case register, resume, listen, call, alert, accept, decline, hangup, dtmf, offer, answer, mute, transfer,
     complete
   case takeBack = "take-back"
-  case report, room, ping, bye
+  case report, room, record, ping, bye
 }
 
 /// The `type` of a message of the gateway.
 enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
   case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, transfer, offer, quality,
-    warning, members, speakers, ended
+    warning, members, speakers, recording, ended
   case pong, draining, turn, closing
 }
 

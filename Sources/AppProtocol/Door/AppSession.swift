@@ -117,7 +117,7 @@ extension AppEvent {
     switch self {
     case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality, .members, .speakers: true
     case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .transfer,
-      .offered, .ended:
+      .recording, .offered, .ended:
       false
     }
   }

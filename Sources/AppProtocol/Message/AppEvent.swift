@@ -50,6 +50,8 @@ public enum AppEvent: Hashable, Sendable {
   case warning(CallID, QualityWarning, isRaised: Bool)
   /// Who is in the conference, or what has changed.
   indirect case members(CallID, RoomMembers)
+  /// Whether what is said in the call, or in the conference that it is in, is recorded from now on.
+  case recording(CallID, RecordingState)
   /// Who speaks in the conference.
   case speakers(CallID, RoomSpeakers)
   /// The call is over: the last event of its id.

@@ -32,6 +32,9 @@ public enum AppRequest: Hashable, Sendable {
   case takeBack(CallID)
   /// What the app measured at the end of a call or in between.
   case report(CallID, ClientStatistics)
+  /// What is said in the call, or in the conference that it is in, is recorded from now on, paused, or recorded no longer.
+  /// The form is the application's.
+  case record(CallID, RecordingState)
   /// What the app wants to be told of the conference that it is in; whoever wants anything is told of all who are there.
   case room(CallID, RoomWatch)
 }
@@ -49,6 +52,13 @@ public struct TransferOrder: Hashable, Sendable {
     self.target = target
     self.consults = consults
   }
+}
+
+/// Whether what is said is recorded.
+public enum RecordingState: String, Hashable, Sendable, CaseIterable {
+  case on, off
+  /// It is recorded, but silence takes the place of what is said, as for the number of a card.
+  case paused
 }
 
 /// Where a call that is declined rings no longer.

@@ -391,6 +391,9 @@ export interface QualityDetail {
   round_trip?: number;
 }
 
+/** Whether what is said is recorded; paused: silence takes the place of it. */
+export type RecordingState = "on" | "paused" | "off";
+
 export type QualityWarning = "high-rtt" | "high-jitter" | "high-packet-loss" | "high-downlink-loss" | "low-mos" | "no-audio" | "thin-link" | (string & {});
 
 export type EndCause =
@@ -484,6 +487,7 @@ export interface CallEventMap {
   digit: CustomEvent<CallDetail & { digit: string; milliseconds: number }>;
   /** The other side put the call on hold, or took it back. */
   held: CustomEvent<CallDetail & { held: boolean }>;
+  recording: CustomEvent<CallDetail & { state: RecordingState }>;
   /** How a transfer goes that this page asked for; or, with `connected`, that the other side has put it through. */
   transfer: CustomEvent<TransferDetail>;
   quality: CustomEvent<QualityDetail>;
@@ -559,6 +563,7 @@ export declare class Call extends EventTarget {
   completeTransfer(): Promise<void>;
   takeBack(): Promise<void>;
   /** What is told of the conference: who is there and who speaks (the default), only who is there, or nothing. */
+  record(state?: RecordingState): Promise<void>;
   follow(watch?: "speakers" | "members" | "none"): Promise<void>;
   /**
    * Takes a call that comes in; kept once it is this device's. Refused with `gw.tooLate` where another device was first or the

@@ -1098,7 +1098,7 @@ const STEPS = {
   accepted: ["accepted", "answered", "answered"],
   established: ["established", "established", "established"],
 };
-const PASSED_ON = new Set(["price", "credit", "digit", "held", "transfer", "quality", "warning"]);
+const PASSED_ON = new Set(["price", "credit", "digit", "held", "transfer", "quality", "warning", "recording"]);
 
 // Tells act(detail) of each event of a name. → what ends that
 function listenTo(target, name, act) {
@@ -1249,6 +1249,15 @@ export class Call extends EventTarget {
 
   /** Gives a transfer up: this page talks with the other side again. */
   takeBack() { return quiet(this.#ask("take-back", {})); }
+
+  /**
+   * Has what is said in the call, or in its conference, recorded: "on", "paused" or "off". A `recording` event tells all apps
+   * of the call. Refused where the application's apps may not.
+   */
+  record(state = "on") {
+    if (!["on", "paused", "off"].includes(state)) throw new TypeError('state must be "on", "paused" or "off"');
+    return quiet(this.#ask("record", { state }));
+  }
 
   /** What is told of a conference: "speakers" (the default: who is there and who speaks), "members" or "none". */
   follow(watch = "speakers") {

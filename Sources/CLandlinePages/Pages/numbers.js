@@ -17,8 +17,8 @@ fill(main, div("stack", h1("", "Numbers"), problem, box));
 
 const path = (number) => `/v1/numbers/${encodeURIComponent(number)}`;
 // What PUT takes of a number as GET told it.
-const row = ({ application_key: application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced }) =>
-  ({ application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced });
+const row = ({ application_key: application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced, record_tone }) =>
+  ({ application, account, active, targets, no_answer, channels, answer_first, refuse_anonymous, blocked, record, record_announced, record_tone });
 
 const titles = ["Number", "Leads to", "State", "#Calls now", "Account"];
 const table = grid("Numbers that trunks bring calls to", ...titles, ...(isOperator ? ["-What can be done"] : []));

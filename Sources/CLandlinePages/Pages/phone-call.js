@@ -180,6 +180,10 @@ export async function showCall(call, order, trouble) {
   on(call, "held", ({ detail }) => {
     line.textContent = detail.held ? "The other side put you on hold" : states[state];
   });
+  on(call, "recording", ({ detail }) => {
+    byID("recorded").hidden = detail.state === "off";
+    byID("recorded").textContent = detail.state === "paused" ? "The recording is paused." : "What is said is recorded.";
+  });
   // Which buttons a transfer has in its state.
   function showTransfer(isUnderWay, isAnswered) {
     for (const id of ["transfer-now", "transfer-ask"]) byID(id).hidden = isUnderWay;
@@ -280,7 +284,7 @@ export async function showCall(call, order, trouble) {
   byID("transfer-to").value = "";
   byID("score").className = "badge";
   byID("party").textContent = order.target;
-  byID("no-path").hidden = true;
+  for (const id of ["no-path", "recorded"]) byID(id).hidden = true;
   byID("watch").hidden = true;
   showMembers();
   byID("unheard").hidden = !trouble;

@@ -110,7 +110,7 @@ extension CallMachine {
     case .room: refuse(number, session, .message, "the call was not accepted yet")
     case .sendDigits: refuse(number, session, .message, "keys before the call was accepted")
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
-    case .transfer, .join, .completeTransfer, .takeBack:
+    case .transfer, .join, .record, .completeTransfer, .takeBack:
       refuse(number, session, .transfer, "the call was not accepted yet")
     case .call, .listen: refuse(number, session, .internal, "no request about a call")
     }

@@ -169,6 +169,8 @@ extension CallMachine {
       note("key from the \(leg) side")
       if let other = partner(of: leg), self[other].prompt != nil {
         pressedAtPrompt(digit)
+      } else if leg == roomMember {
+        pressedInRoom(digit)
       } else {
         passKey(digit, milliseconds: milliseconds, from: leg)
       }

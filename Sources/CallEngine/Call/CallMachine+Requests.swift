@@ -29,8 +29,8 @@ extension CallMachine {
     case .mute(_, let isMuted): mute(number, isMuted, leg, session)
     case .report(_, let report): reported(number, report, leg, session)
     case .room(_, let watch): follow(number, watch, leg, session)
-    // Who is meant by it is found before it comes here.
-    case .transfer, .join: refuse(number, session, .internal, "a transfer without a target")
+    // Who is meant by it, and whether apps may, is found before it comes here.
+    case .transfer, .join, .record: refuse(number, session, .internal, "not a request for the call alone")
     case .completeTransfer: completeTransfer(number, leg, session)
     case .takeBack: takeBack(number, leg, session)
     }
@@ -118,7 +118,7 @@ extension CallMachine {
       if self[other].prompt != nil {
         for key in keys { pressedAtPrompt(key) }
       } else if self[other].room != nil {
-        note("keys in a conference, where nobody hears them")
+        for key in keys { pressedInRoom(key) }
       } else if self[other].hears, self[leg].hears {
         sendKeys(keys, to: other)
       } else {
@@ -167,7 +167,7 @@ extension CallMachine {
   private func follow(_ number: RequestNumber, _ watch: RoomWatch, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing, .reaching, .up:
-      guard roomPlace != nil else { return refuse(number, session, .message, "the call is in no conference") }
+      guard roomPlace != nil, snapshot.guestOf == nil else { return refuse(number, session, .message, "the call is in no conference") }
       self[leg].app?.watch = watch
       reply(.done(number), to: session)
       followRoom(leg)

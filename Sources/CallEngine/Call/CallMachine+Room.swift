@@ -18,7 +18,7 @@ extension CallMachine {
   /// - Returns: the mixer's room; `nil` for a call that is in none.
   func reserveRoom() throws(CallFailure) -> UInt64? {
     if let place = roomPlace, var leg = self[place].room {
-      let number = try reserve(leg.key, isInvited: place == .near)
+      let number = try reserve(leg.key, isInvited: place == .near, number: leg.number)
       leg.number = number
       self[place].port = .room(leg)
       roomKey = leg.key
@@ -36,9 +36,10 @@ extension CallMachine {
     }
   }
 
-  private func reserve(_ key: RoomKey, isInvited: Bool) throws(CallFailure) -> UInt64 {
+  private func reserve(_ key: RoomKey, isInvited: Bool, number: UInt64? = nil) throws(CallFailure) -> UInt64 {
     try context.inRoom(key) { rooms throws(CallFailure) in
-      try rooms.reserve(key, id, isInvited: isInvited, context.roomLimits, clock: context.clock)
+      try rooms.reserve(
+        key, id, isInvited: isInvited, number: number, context.roomLimits(of: key), clock: context.clock)
     }
   }
 
@@ -61,6 +62,7 @@ extension CallMachine {
       // Another target was there first.
       return leaveRoom()
     }
+    if let host = leg.key.conference.host { context.emit(.media(host, .shareRoom(true))) }
     order(.enterRoom(media(of: member), number, tones: context.rooms.hasTones(leg.key)))
     if leg.beginsMuted { setMuted(member, true) }
     var from = callerShown(at: member)
@@ -70,7 +72,9 @@ extension CallMachine {
         leg.key, id, from: from, isMuted: self[member].app?.isMuted ?? false, isSilenced: leg.beginsMuted,
         audience(member), at: context.now, clock: context.clock)
     }
+    if let host = leg.key.conference.host { return note("is brought in to call \(host)") }
     addToStory(.inConference(leg.key.conference.text))
+    if let running = context.rooms.report(leg.key)?.recording, running.options.hasTracks { beginTrack(of: running) }
   }
 
   /// Gives the place back; nothing happens where it has none.
@@ -86,8 +90,10 @@ extension CallMachine {
     context.inRoom(room) { $0.follow(room, id, audience, at: context.now) }
   }
 
+  /// `nil` for a guest, who would be told of other guests and not of the two whom it talks with.
   private func audience(_ leg: LegID) -> RoomBook.Audience? {
-    self[leg].app.map { RoomBook.Audience(session: $0.session, watch: $0.watch, isAbsent: $0.isAbsent) }
+    guard snapshot.guestOf == nil else { return nil }
+    return self[leg].app.map { RoomBook.Audience(session: $0.session, watch: $0.watch, isAbsent: $0.isAbsent) }
   }
 
   /// An app has muted itself, or not.
@@ -107,6 +113,27 @@ extension CallMachine {
 
   func leadsTalk() {
     if let room = roomKey, isUp { context.inRoom(room) { $0.leadsTalk(room, id, at: context.now) } }
+  }
+
+  // MARK: Keys
+
+  /// Whoever takes part has pressed a key.
+  func pressedInRoom(_ key: Character) {
+    guard let room = roomKey, isUp else { return }
+    let listeners = context.inRoom(room) { $0.pressed(room, id, key, at: context.now) }
+    roomKeys += listeners.map { (key, $0) }
+  }
+
+  /// Another participant has pressed a key, and the conference passes it on.
+  func hearKey(_ key: Character) {
+    guard let member = roomMember, isUp else { return }
+    sendKeys(String(key), to: member)
+  }
+
+  func drainRoomKeys() -> [(key: Character, listener: CallID)] {
+    guard !roomKeys.isEmpty else { return [] }
+    defer { roomKeys = [] }
+    return roomKeys
   }
 
   // MARK: Operators

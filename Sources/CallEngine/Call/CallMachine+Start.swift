@@ -44,6 +44,7 @@ extension CallMachine {
           return refuse(CallFailure(.internal))
         }
         preparing.media = media
+        ownRoom = media.ownRoom
         state = .preparing(preparing)
         proceedWhenPrepared()
       case .failure(let shortage):

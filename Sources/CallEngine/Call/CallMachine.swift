@@ -113,6 +113,14 @@ final class CallMachine {
 
   /// The conference in which it has a place.
   var roomKey: RoomKey?
+  /// Keys that were pressed in its conference since the engine looked last, and calls that are to hear of them.
+  var roomKeys: [(key: Character, listener: CallID)] = []
+  /// The mixer's room that is the call's own; `nil` before there is media.
+  var ownRoom: UInt64?
+  /// Others were called to be its guests.
+  var hasInvited = false
+  /// The recording that began because its conference is recorded with a track of each participant.
+  var track: RecordingID?
 
   /// Whether a trunk has said anything.
   var isHeardOf = false

@@ -168,6 +168,8 @@ public struct EngineConfiguration: Sendable {
     /// Conferences that somebody is in, and participants of one.
     public var rooms = 1_000
     public var participantsPerRoom = 200
+    /// Others that are brought in to one call of two.
+    public var guestsPerCall = 8
     /// How long somebody may be alone in a conference.
     public var aloneMilliseconds: Int64 = 900_000
 
@@ -212,7 +214,7 @@ public final class CallTrunk: Sendable {
   /// What is believed of the calls that it sends us.
   public let inbound: InboundTrunkPolicy
   /// Whether calls over it are recorded; `nil`: they are not.
-  public let recording: RecordingRule?
+  public let recording: RecordingOptions?
   /// Whether it is a telephone of a user, and no trunk.
   let isTelephone: Bool
 
@@ -222,7 +224,7 @@ public final class CallTrunk: Sendable {
     media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,
     reliability: OutgoingCall.Reliability = .supported, maximumRedirections: Int = 0,
     ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [],
-    inbound: InboundTrunkPolicy = InboundTrunkPolicy(), recording: RecordingRule? = nil
+    inbound: InboundTrunkPolicy = InboundTrunkPolicy(), recording: RecordingOptions? = nil
   ) {
     isTelephone = false
     self.recording = recording

@@ -12,8 +12,11 @@ extension EngineContext {
     return answer
   }
 
-  var roomLimits: RoomBook.Limits {
-    RoomBook.Limits(
-      participants: limits.participantsPerRoom, conferences: limits.rooms, aloneMilliseconds: limits.aloneMilliseconds)
+  func roomLimits(of key: RoomKey) -> RoomBook.Limits {
+    // A guest is never alone: it leaves with the two whom it talks with.
+    let isForGuests = key.conference.host != nil
+    return RoomBook.Limits(
+      participants: isForGuests ? limits.guestsPerCall : limits.participantsPerRoom, conferences: limits.rooms,
+      aloneMilliseconds: isForGuests ? limits.maximumCallSeconds * 1_000 : limits.aloneMilliseconds)
   }
 }

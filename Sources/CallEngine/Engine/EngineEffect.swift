@@ -116,6 +116,12 @@ public enum MediaOrder: Sendable {
   /// Play the sound of this number to all who are in the mixer's room of that number, together with what they say; `nil` ends what
   /// is played.
   case playInRoom(UInt64, sound: UInt64?)
+  /// Whether both legs hear the tone of a recording beneath their talk.
+  case recordingTone(Bool)
+  /// The same for all who are in the mixer's room of this number.
+  case toneInRoom(UInt64, Bool)
+  /// Whether the legs are in the mixer's room that is the call's own (``PreparedMedia/ownRoom``), which others can enter.
+  case shareRoom(Bool)
   /// A leg hears and is heard in the mixer's room of this number, until its call ends. Whether a tone says that somebody
   /// comes or leaves holds for the room from then on; said again, it changes that alone.
   case enterRoom(LegID, UInt64, tones: Bool)
@@ -204,6 +210,10 @@ public struct CallSnapshot: Hashable, Sendable {
   public var onHold: Set<CallSide> = []
   /// `nil` where it is not recorded.
   public var recording: RunningRecording?
+  /// Calls by which others were brought in to the two, in the order of their ids.
+  public var guests: [CallID] = []
+  /// The call whose guest this one is; `nil` for any other.
+  public var guestOf: CallID?
   /// The number of our own that a trunk brought it to; `nil` for calls that were asked for here.
   public var inboundNumber: E164Number?
 

@@ -72,6 +72,8 @@ public struct AppCaller: Sendable {
   public var name: String
   /// Whether the device is told who is in its conferences (``AppFeature/rooms``).
   public var followsRooms: Bool
+  /// How its apps have calls recorded; `nil`: they may not.
+  public var recording: RecordingOptions?
 
   /// Without caller numbers its calls name no caller.
   public init(
@@ -166,8 +168,13 @@ public struct Origination: Sendable {
 public struct PreparedMedia: Sendable {
   /// Addresses, ports, certificate and ICE credentials of each leg that ``MediaNeeds`` names. Key material is fresh.
   public var legs: [LegID: LocalMedia]
+  /// The mixer's room that is the call's own, for those who are brought in to it.
+  public var ownRoom: UInt64?
 
-  public init(_ legs: [LegID: LocalMedia]) { self.legs = legs }
+  public init(_ legs: [LegID: LocalMedia], ownRoom: UInt64? = nil) {
+    self.legs = legs
+    self.ownRoom = ownRoom
+  }
 }
 
 /// Why no media could be prepared.

@@ -4,7 +4,8 @@ public import CallModel
 public struct Recording: Hashable, Sendable {
   /// Whose sound it is.
   public enum Subject: Hashable, Sendable {
-    /// Each side of a call is a channel: the caller left, the called side right.
+    /// Each side of a call is a channel: the caller left, the called side right. Of a call that is in a conference, the one
+    /// channel is what comes from its participant.
     case call(CallID)
     /// What is heard in a conference, in one channel.
     case conference(application: String, ConferenceID)
@@ -36,16 +37,18 @@ public struct Recording: Hashable, Sendable {
   /// That it takes on the disk; 0 while it is running.
   public var bytes: Int64
 
+  /// - Parameter channels: `nil` for as many as the subject has by itself.
   public init(
     id: RecordingID, subject: Subject, environment: String, account: AccountName, format: RecordingFormat,
-    startedAt: Instant
+    startedAt: Instant, channels: Int? = nil
   ) {
     self.id = id
     self.subject = subject
     self.environment = environment
     self.account = account
     self.format = format
-    channels = if case .call = subject { 2 } else { 1 }
+    let isCall = if case .call = subject { true } else { false }
+    self.channels = channels ?? (isCall ? 2 : 1)
     self.startedAt = startedAt
     state = .running
     milliseconds = 0

@@ -103,13 +103,19 @@ extension CallEngine {
     _ other: Destination, into conference: ConferenceID, _ order: OriginationID, _ origination: Origination,
     _ environment: EngineConfiguration.Environment
   ) throws(CallFailure) {
-    guard let application = origination.application else {
+    var room: RoomLeg
+    if let host = conference.host {
+      room = try place(asGuestOf: host, in: environment)
+    } else if let application = origination.application {
+      room = RoomLeg(key: RoomKey(environment: environment.name, application: application, conference: conference))
+    } else {
       throw CallFailure(
         .policy, phrase: "nothing says whose conference it is; POST /v1/conferences/{id}/participants does", leg: .app)
     }
+    room.beginsMuted = origination.beginsMuted
     try checkEmergency(other, in: environment, from: origination.callerNumber)
     guard !CallEngine.isEmergency(other, in: environment) else {
-      throw CallFailure(.number, phrase: "an emergency service cannot be called into a conference", leg: .app)
+      throw CallFailure(.number, phrase: "an emergency service cannot be called into a conference or a call", leg: .app)
     }
     try admit(isEmergency: false, payer: origination.payer, in: environment)
     var terms: CallTerms
@@ -120,17 +126,15 @@ extension CallEngine {
       terms = try self.terms(of: other, payer: origination.payer, in: environment)
     }
     guard terms.voice == nil else {
-      throw CallFailure(.number, phrase: "a test number cannot be called into a conference", leg: .app)
+      throw CallFailure(.number, phrase: "a test number cannot be called into a conference or a call", leg: .app)
     }
     terms.velocity = try context.admit(terms, payer: origination.payer, user: nil, in: environment)
-    let room = RoomLeg(
-      key: RoomKey(environment: environment.name, application: application, conference: conference),
-      beginsMuted: origination.beginsMuted)
-    add(
-      CallMachine(
-        id: context.newCallID(), from: .conference(order, room), to: terms, payer: origination.payer,
-        headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false,
-        origin: environment.origin, context))
+    let call = CallMachine(
+      id: context.newCallID(), from: .conference(order, room), to: terms, payer: origination.payer,
+      headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false,
+      origin: environment.origin, context)
+    call.snapshot.guestOf = conference.host
+    add(call)
   }
 
   /// Why a call is refused at once while the node is behind; asked before anything is done for it.

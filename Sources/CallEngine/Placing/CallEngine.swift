@@ -213,7 +213,7 @@ public final class CallEngine {
     case .hangUp(let call), .sendDigits(let call, _), .offer(let call, _), .answer(let call, _), .mute(let call, _),
       .alert(let call, _), .accept(let call, _, _), .decline(let call, _, _), .report(let call, _),
       .transfer(let call, _), .join(let call, _), .completeTransfer(let call), .takeBack(let call),
-      .room(let call, _):
+      .room(let call, _), .record(let call, _):
       id = call
     }
     guard sessions[session]?.contains(id) ?? false else {
@@ -240,6 +240,7 @@ public final class CallEngine {
     }
     if case .transfer(_, let order) = request { return transfer(id, order, number, session) }
     if case .join(_, let other) = request { return join(id, with: other, number, session) }
+    if case .record(_, let wanted) = request { return record(id, wanted, number, session, caller) }
     with(id) { $0.requested(number, request, by: session) }
   }
 
@@ -274,6 +275,7 @@ public final class CallEngine {
     let formerKey = call.ringKey
     let wasEnding = call.isEnding
     let linked = call.linkedCall
+    let wasGuest = call.isPresentGuest
     action(call)
     for billed in call.drainNewBills() where billed != id { billedCalls[billed] = id }
     if call.ringKey != formerKey, !call.isOver {
@@ -287,6 +289,9 @@ public final class CallEngine {
     } else {
       context.deadlines.set(.call(id), call.nextDeadline)
     }
+    for (key, listener) in call.drainRoomKeys() { with(listener) { $0.hearKey(key) } }
+    if call.isPresentGuest != wasGuest, let host = call.snapshot.guestOf { with(host) { $0.guestsChanged(call) } }
+    if !wasEnding, call.isEnding || call.isOver, call.hasInvited { endGuests(of: call) }
     // It ended, or its leg to the other call failed: the other one has nobody to talk with.
     if let linked, !wasEnding, call.isEnding || call.linkedCall == nil { linkEnded(linked) }
   }

@@ -20,7 +20,7 @@ public struct RoomKey: Hashable, Sendable {
 /// mixed with those of other calls.
 struct RoomLeg {
   let key: RoomKey
-  /// Of the mixer's room; `nil` until the call has its place there.
+  /// Of the mixer's room; `nil` until the call has its place there, unless it is another call's own.
   var number: UInt64?
   /// Whether whoever comes in is not heard until an operator says so.
   var beginsMuted = false
@@ -36,6 +36,9 @@ struct RoomLeg {
 final class RoomBook {
   /// Apps are told of changes at most this often.
   static let newsMilliseconds: Int64 = 250
+  /// Keys that are kept of a participant, and that are passed on in a conference within a second.
+  static let keptKeys = 32
+  static let keysPerSecond = 10
 
   struct Limits {
     /// Of one conference.
@@ -68,6 +71,8 @@ final class RoomBook {
     /// It hears nothing.
     var isDeaf = false
     var quality: ParticipantQuality?
+    /// The last ones that it pressed.
+    var keys = ""
     /// `nil` where no app takes part.
     var audience: Audience?
   }
@@ -83,6 +88,9 @@ final class RoomBook {
     var lastParticipant = 0
     var isLocked = false
     var hasTones = true
+    var keys = RoomKeys.ignore
+    /// Of the last second in which keys were passed on: when it began, and how many there were.
+    var passedKeys: (since: MonotonicInstant, count: Int)?
     /// Set while one takes part alone.
     var aloneUntil: MonotonicInstant?
     /// Participants that speak, in the order in which they began.
@@ -113,23 +121,25 @@ final class RoomBook {
   // MARK: Calls
 
   /// A call gets a place, before anything is prepared for it.
-  /// - Parameter isInvited: Whether an operator adds it: a lock is for all others.
+  /// - Parameters:
+  ///   - isInvited: Whether an operator adds it: a lock is for all others.
+  ///   - number: Of the mixer's room, where that is there already.
   /// - Returns: the number of the mixer's room.
   /// - Throws: `gw.roomLocked`; `gw.roomFull` where the conference has as many participants as it may have; `gw.limit`
   ///   where there are too many conferences.
   func reserve(
-    _ key: RoomKey, _ call: CallID, isInvited: Bool, _ limits: Limits, clock: Instant
+    _ key: RoomKey, _ call: CallID, isInvited: Bool, number: UInt64?, _ limits: Limits, clock: Instant
   ) throws(CallFailure) -> UInt64 {
     guard let room = rooms[key] else {
       guard rooms.count < limits.conferences else {
         throw CallFailure(
           .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "conferences of the gateway", leg: .app)
       }
-      lastNumber += 1
-      let room = Room(lastNumber, since: clock, aloneMilliseconds: limits.aloneMilliseconds)
+      if number == nil { lastNumber += 1 }
+      let room = Room(number ?? lastNumber, since: clock, aloneMilliseconds: limits.aloneMilliseconds)
       room.calls = [call]
       rooms[key] = room
-      return lastNumber
+      return room.number
     }
     guard isInvited || !room.isLocked else { throw CallFailure(.roomLocked, leg: .app) }
     guard room.calls.count < limits.participants else {
@@ -230,6 +240,29 @@ final class RoomBook {
     return firstParticipant(key)
   }
 
+  func setKeys(_ key: RoomKey, _ keys: RoomKeys) { rooms[key]?.keys = keys }
+
+  /// A participant pressed a key.
+  /// - Returns: the calls of all to whom it is passed on.
+  func pressed(_ key: RoomKey, _ call: CallID, _ digit: Character, at now: MonotonicInstant) -> [CallID] {
+    guard let room = rooms[key], room.participants[call] != nil else { return [] }
+    switch room.keys {
+    case .ignore: return []
+    case .detect:
+      let keys = (room.participants[call]?.keys ?? "") + String(digit)
+      room.participants[call]?.keys = String(keys.suffix(RoomBook.keptKeys))
+      return []
+    case .forward:
+      // One app with a finger on its keys is not to be multiplied by all who are there.
+      var passed = room.passedKeys ?? (now, 0)
+      if now.microseconds(since: passed.since) >= 1_000_000 { passed = (now, 0) }
+      passed.count += 1
+      room.passedKeys = passed
+      guard passed.count <= RoomBook.keysPerSecond else { return [] }
+      return room.participants.keys.filter { $0 != call }.sorted()
+    }
+  }
+
   /// A call that takes part, and can tell the mixer something.
   func firstParticipant(_ key: RoomKey) -> CallID? { rooms[key]?.participants.keys.min() }
 
@@ -324,11 +357,14 @@ final class RoomBook {
       var report = RoomReport(
         key: key, since: room.since, isLocked: room.isLocked, hasTones: room.hasTones, leads: room.leads,
         participants: room.inOrder.map {
-          RoomReport.Participant(
+          var participant = RoomReport.Participant(
             number: $0.number, call: $0.call, from: $0.from, since: $0.since, isMuted: $0.isMuted,
             isSilenced: $0.isSilenced, isDeaf: $0.isDeaf, isSpeaking: room.speaking.contains($0.number),
             quality: $0.quality)
+          participant.keys = $0.keys
+          return participant
         })
+      report.keys = room.keys
       report.recording = room.recording
       return report
     }

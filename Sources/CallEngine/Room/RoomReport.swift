@@ -38,6 +38,8 @@ public struct RoomReport: Hashable, Sendable {
     public var isSpeaking: Bool
     /// Of the last second; `nil` before the first.
     public var quality: ParticipantQuality?
+    /// The last keys that it pressed, where the conference has them ``RoomKeys/detect``-ed.
+    public var keys = ""
 
     package init(
       number: Int, call: CallID, from: CallerIdentity, since: Instant, isMuted: Bool = false, isSilenced: Bool = false,
@@ -62,6 +64,8 @@ public struct RoomReport: Hashable, Sendable {
   public var isLocked: Bool
   /// Whether a tone says that somebody comes in or leaves.
   public var hasTones: Bool
+  /// What becomes of keys that are pressed in it.
+  public var keys = RoomKeys.ignore
   /// The participant that leads the talk; `nil` before anybody has spoken.
   public var leads: Int?
   /// `nil` where it is not recorded.
@@ -82,12 +86,24 @@ public struct RoomReport: Hashable, Sendable {
   }
 }
 
+/// What becomes of keys that somebody presses in a conference. None is heard in any case.
+public enum RoomKeys: String, Hashable, Sendable, CaseIterable {
+  /// Nothing.
+  case ignore
+  /// They are pressed towards all others.
+  case forward
+  /// They stand in ``RoomReport/Participant/keys``.
+  case detect
+}
+
 /// What an operator does to a conference.
 public enum RoomOrder: Hashable, Sendable {
   /// From now on apps and callers are refused, or taken again.
   case lock(Bool)
   /// A tone says that somebody comes in or leaves, or no longer.
   case tones(Bool)
+  /// What becomes of keys from now on.
+  case keys(RoomKeys)
   /// A participant is heard by nobody, whatever its app says.
   case silence(participant: Int, Bool)
   /// A participant hears nothing.

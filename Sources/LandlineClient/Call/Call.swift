@@ -28,6 +28,7 @@ public final class Call: Sendable {
     var members: [RoomMembers.Member] = []
     var participant: Int?
     var speakers: RoomSpeakers?
+    var recording = RecordingState.off
     /// Hung up or declined: what was not told of it yet needs not be told.
     var isGivenUp = false
     var userInfo: (any Sendable)?
@@ -127,6 +128,8 @@ public final class Call: Sendable {
   public var participant: Int? { facts.withLock { $0.participant } }
   /// Who speaks in the conference; `nil` before anything was told of it.
   public var speakers: RoomSpeakers? { facts.withLock { $0.speakers } }
+  /// Whether what is said in the call, or in its conference, is recorded.
+  public var recording: RecordingState { facts.withLock { $0.recording } }
 
   /// Held weakly.
   public var delegate: (any CallDelegate)? {
@@ -252,6 +255,16 @@ public final class Call: Sendable {
     run.perform { $0.takeBack(number) }
   }
 
+  /// Has what is said in the call, or in the conference that it is in, recorded from now on, paused, or recorded no longer:
+  /// ``CallEvent/Kind/recording(_:)`` tells all apps of the call. Where the application's apps may not, it comes as
+  /// ``CallEvent/Kind/refused(_:)``.
+  /// - Throws: ``UsageError/callEnded``.
+  public func record(_ state: RecordingState) throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.record(state, number) }
+  }
+
   /// What is told of a conference from now on: who is there and who speaks, which is told unasked, only who is there, or
   /// nothing. In any other call it comes as ``CallEvent/Kind/refused(_:)``.
   /// - Throws: ``UsageError/callEnded``.
@@ -312,6 +325,7 @@ public final class Call: Sendable {
         facts.members = members.applied(to: facts.members)
         facts.participant = members.own ?? facts.participant
       case .speakers(let speakers): facts.speakers = speakers
+      case .recording(let state): facts.recording = state
       default: break
       }
     }

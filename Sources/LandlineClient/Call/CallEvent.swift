@@ -38,6 +38,8 @@ public struct CallEvent: Sendable, Hashable {
     case members(RoomMembers)
     /// Who speaks in the conference.
     case speakers(RoomSpeakers)
+    /// Whether what is said in the call, or in its conference, is recorded from now on.
+    case recording(RecordingState)
     /// The connection to the gateway is lost (`false`) or stands again; the call goes on.
     case connection(isUp: Bool)
     /// A request inside the call was refused; the call goes on as before.

@@ -9,7 +9,7 @@ import SecureTransport
 final class CallCore {
   /// What a reply of the gateway answers.
   enum Request {
-    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report, transfer, follow
+    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report, transfer, follow, record
   }
 
   /// How long the gateway may take to end a call that was hung up.
@@ -149,6 +149,11 @@ final class CallCore {
     _ = client.send(.takeBack(id), for: self, .transfer)
   }
 
+  func record(_ state: RecordingState) {
+    guard let id, !isOver else { return }
+    _ = client.send(.record(id, state), for: self, .record)
+  }
+
   func follow(_ watch: RoomWatch) {
     guard let id, !isOver else { return }
     _ = client.send(.room(id, watch), for: self, .follow)
@@ -233,7 +238,7 @@ final class CallCore {
       refusedOffer(failure)
     case (.hangUp, .refused): finish(causeOfHangUp, nil)
     case (.keys, .refused(_, let failure)), (.transfer, .refused(_, let failure)), (.answer, .refused(_, let failure)),
-      (.follow, .refused(_, let failure)):
+      (.follow, .refused(_, let failure)), (.record, .refused(_, let failure)):
       tell(.refused(failure))
     default: break
     }
@@ -306,6 +311,7 @@ final class CallCore {
     case .quality(_, let quality): tell(.quality(quality))
     case .members(_, let members): tell(.members(members))
     case .speakers(_, let speakers): tell(.speakers(speakers))
+    case .recording(_, let state): tell(.recording(state))
     case .warning(_, let warning, let isRaised): tell(.warning(warning, isRaised: isRaised))
     case .ended(_, let summary):
       if !wantsHangUp, !isRinging { report() }

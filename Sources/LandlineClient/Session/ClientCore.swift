@@ -403,6 +403,7 @@ final class ClientCore {
   func completeTransfer(_ number: UInt64) { calls[number]?.completeTransfer() }
   func takeBack(_ number: UInt64) { calls[number]?.takeBack() }
   func follow(_ watch: RoomWatch, _ number: UInt64) { calls[number]?.follow(watch) }
+  func record(_ state: RecordingState, _ number: UInt64) { calls[number]?.record(state) }
   func setHold(_ isOn: Bool, _ number: UInt64) { calls[number]?.setHold(isOn) }
 
   /// - Returns: `nil` where nothing can be sent.
@@ -441,7 +442,8 @@ final class ClientCore {
     case .ended(let id, let summary): ended(id, summary)
     case .progressing(let id, _), .ringing(let id, _), .earlyMedia(let id), .accepted(let id, _), .established(let id),
       .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .transfer(let id, _),
-      .offered(let id, _), .quality(let id, _), .warning(let id, _, _), .members(let id, _), .speakers(let id, _):
+      .offered(let id, _), .quality(let id, _), .warning(let id, _, _), .members(let id, _), .speakers(let id, _),
+      .recording(let id, _):
       guard let number = callNumbers[id] else { return }
       calls[number]?.took(event)
     }

@@ -37,7 +37,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
   /// How long a call may ring.
   public var ringTimeoutMilliseconds: Int64
   /// Whether calls over it are recorded; `nil`: they are not.
-  public var recording: RecordingRule?
+  public var recording: RecordingOptions?
 
   /// A trunk of which only the URI is known; everything else is as if its keys were left out.
   /// - Parameter name: Stands in records.
@@ -97,7 +97,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     ringTimeoutMilliseconds =
       section.milliseconds("ring-timeout", in: 5_000...600_000)
       ?? TrunkConfiguration.standardRingTimeoutMilliseconds
-    recording = RecordingRule(reading: section)
+    recording = RecordingOptions(reading: section)
     let host = uri?.host ?? .name("invalid")
     identity = TrunkConfiguration.identity(
       section.section("caller"), section.section("dial"), host: host, account: account)

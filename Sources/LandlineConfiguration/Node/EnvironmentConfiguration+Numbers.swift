@@ -55,7 +55,7 @@ extension EnvironmentConfiguration {
     return InboundNumber(
       number, application: application?.key, account: account, isActive: isActive, targets: targets,
       noAnswerStatus: status ?? 480, channels: channels, answersFirst: answersFirst, callers: callers,
-      recording: RecordingRule(reading: section))
+      recording: RecordingOptions(reading: section))
   }
 
   /// The one that is named, or the only one there is.

@@ -183,6 +183,7 @@ extension ApplicationConfiguration {
     self.init(
       name: name, key: key, secret: secret, account: account, callerNumbers: numbers, busyRule: busyRule)
     secretFile = section.text("secret-file").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+    recording = RecordingOptions(reading: section, "apps-record")
   }
 
   private static func key(_ text: String) throws(InvalidValue) -> String {

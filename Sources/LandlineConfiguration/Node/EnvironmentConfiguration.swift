@@ -143,6 +143,8 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   public var callerNumbers: [E164Number]
   /// What a call for a user does where a device of the user is in a call; a device may have a rule of its own.
   public var busyRule: BusyRule
+  /// How its apps have their calls recorded; `nil`: they may not.
+  public var recording: RecordingOptions?
 
   /// - Parameter secret: Base64 of ``secretBytes`` bytes; not checked here.
   public init(

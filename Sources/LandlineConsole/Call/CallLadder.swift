@@ -80,6 +80,12 @@ struct CallLadder {
     case .onHold(let isOn): (isOn ? "on hold" : "resumed", "", [])
     case .quality(let quality): describe(quality)
     case .members(let members): describe(members)
+    case .recording(let state):
+      (
+        "recording",
+        state == .on ? "what is said is recorded" : state == .paused ? "paused" : "over",
+        [("state", .string(state.rawValue))]
+      )
     // Several a second: a page shows them, a list would be nothing else.
     case .speakers: nil
     case .warning(let warning, let isRaised):

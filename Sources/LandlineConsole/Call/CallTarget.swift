@@ -35,6 +35,19 @@ enum CallTarget: Hashable {
     }
   }
 
+  /// As requests name somebody who can be called into a call or a conference.
+  /// - Parameter refusal: Why a conference cannot be meant.
+  func person(_ refusal: String) throws(ConsoleError) -> (kind: String, target: String) {
+    switch self {
+    case .phone(let number): ("phone", number)
+    case .sip(let address): ("sip", address)
+    case .user(let user): ("user", user)
+    case .conference:
+      throw ConsoleError.usage(
+        "target.form", refusal, at: "TARGET", fix: "+46701234567, sip:alice@example.com or user:alice")
+    }
+  }
+
   /// What is called when a text is dialled.
   private static func number(_ text: String) throws(ConsoleError) -> String {
     guard text.utf8.count <= TypedNumber.maximumBytes else {

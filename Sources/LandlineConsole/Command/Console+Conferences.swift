@@ -37,6 +37,13 @@ extension Console {
     return Console.conference(try conferenceAnswer(await client.patch(target(place), body), place.control))
   }
 
+  /// - Parameter keys: `ignore`, `forward` or `detect`.
+  package func conferenceKeys(_ place: ConferencePlace, _ keys: String) async throws -> Answer {
+    let client = ControlClient(path: controlPath(place.control))
+    let body = JSONValue.members([("keys", .string(keys))])
+    return Console.conference(try conferenceAnswer(await client.patch(target(place), body), place.control))
+  }
+
   package func conferenceEnd(_ place: ConferencePlace) async throws -> Answer {
     let client = ControlClient(path: controlPath(place.control))
     let response = try await client.delete(target(place))
@@ -69,28 +76,14 @@ extension Console {
 
   /// Calls somebody who takes part once they answer.
   package func conferenceAdd(_ place: ConferencePlace, _ options: ParticipantOptions) async throws -> Answer {
-    let (kind, text) =
-      switch try CallTarget(options.target) {
-      case .phone(let number): ("phone", number)
-      case .sip(let address): ("sip", address)
-      case .user(let user): ("user", user)
-      case .conference:
-        throw ConsoleError.usage(
-          "target.form", "a conference takes part in no other", at: "TARGET",
-          fix: "+46701234567, sip:alice@example.com or user:alice")
-      }
-    if let key = options.key { _ = try Arguments.name(key, "--key", as: RequestKey.self) }
-    var members: [(String, JSONValue)] = [("kind", .string(kind)), ("target", .string(text))]
-    if let account = options.account { members.append(("account", .string(account))) }
-    if let number = options.callerNumber { members.append(("caller_number", .string(number))) }
-    if options.isMuted { members.append(("muted", .boolean(true))) }
+    let members = try options.members()
     let response = try await ControlClient(path: controlPath(place.control)).post(
       target(place, "/participants"), .members(members), key: options.key ?? WriteOptions.newKey())
     let answer = try conferenceAnswer(response, place.control)
     return Answer(
       row: Listing(
         [Column("conference"), Column("target"), Column("call")],
-        rows: [[.text(place.id), .text(text), .text(optional: answer["id"]?.text)]]))
+        rows: [[.text(place.id), .text(options.target), .text(optional: answer["id"]?.text)]]))
   }
 
   // MARK: Paths and refusals
@@ -182,7 +175,7 @@ package struct ConferencePlace: Sendable {
   }
 }
 
-/// What `landline conference add` says.
+/// What `landline conference add` and `landline calls add` say.
 package struct ParticipantOptions: Sendable {
   package var target: String
   /// Who pays; `nil` for the application's own account.
@@ -193,4 +186,15 @@ package struct ParticipantOptions: Sendable {
   package var key: String?
 
   package init(target: String) { self.target = target }
+
+  /// The request's body.
+  func members() throws -> [(String, JSONValue)] {
+    let (kind, text) = try CallTarget(target).person("a conference cannot be added")
+    if let key { _ = try Arguments.name(key, "--key", as: RequestKey.self) }
+    var members: [(String, JSONValue)] = [("kind", .string(kind)), ("target", .string(text))]
+    if let account { members.append(("account", .string(account))) }
+    if let callerNumber { members.append(("caller_number", .string(callerNumber))) }
+    if isMuted { members.append(("muted", .boolean(true))) }
+    return members
+  }
 }

@@ -120,6 +120,7 @@ extension Console {
     add("blocked", options.blocked.isEmpty ? nil : .array(blocked.map { .string($0) }))
     add("record", options.record.map { $0 == "off" ? .null : .string($0) })
     add("record_announced", options.announcesRecording.map { .boolean($0) })
+    add("record_tone", options.hasRecordingTone.map { .boolean($0) })
     return .members(members)
   }
 

@@ -19,8 +19,11 @@ extension Console {
   }
 
   /// - Parameter format: `wav` or `opus`; `nil` for the gateway's own choice.
-  package func recordingStart(_ place: RecordingPlace, format: String?, isAnnounced: Bool) async throws -> Answer {
-    var members: [(String, JSONValue)] = [("announce", .boolean(isAnnounced))]
+  package func recordingStart(
+    _ place: RecordingPlace, format: String?, isAnnounced: Bool, hasTone: Bool, hasTracks: Bool
+  ) async throws -> Answer {
+    var members: [(String, JSONValue)] = [("announce", .boolean(isAnnounced)), ("tone", .boolean(hasTone))]
+    if hasTracks { members.append(("tracks", .boolean(true))) }
     if let format { members.append(("format", .string(format))) }
     let response = try await client(place.gateway).post(
       try await path(place), .members(members), key: WriteOptions.newKey())

@@ -30,6 +30,7 @@ package struct NumberOptions: Sendable {
   /// A format of recordings, or off.
   package var record: String?
   package var announcesRecording: Bool?
+  package var hasRecordingTone: Bool?
 
   package init(number: String) { self.number = number }
 

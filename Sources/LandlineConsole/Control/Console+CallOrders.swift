@@ -34,16 +34,7 @@ extension Console {
 
   /// Has a side leave, and the other one talk with somebody else.
   package func callsTransfer(_ place: CallPlace, to text: String) async throws -> Answer {
-    let (kind, target) =
-      switch try CallTarget(text) {
-      case .phone(let number): ("phone", number)
-      case .sip(let address): ("sip", address)
-      case .user(let user): ("user", user)
-      case .conference:
-        throw ConsoleError.usage(
-          "target.form", "no call is put through to a conference", at: "TARGET",
-          fix: "+46701234567, sip:alice@example.com or user:alice")
-      }
+    let (kind, target) = try CallTarget(text).person("no call is put through to a conference")
     let body = JSONValue.members([
       ("side", .string(place.side)), ("kind", .string(kind)), ("target", .string(target)),
     ])
@@ -52,6 +43,23 @@ extension Console {
       path, body, key: WriteOptions.newKey())
     guard (200..<300).contains(response.status) else { throw orderFailure(response, place.control) }
     return done(place, "calling", target)
+  }
+
+  /// Calls somebody who talks with the two of a call.
+  package func callsAdd(
+    _ call: String, _ options: ParticipantOptions, control: String?, environment name: String?
+  ) async throws -> Answer {
+    let members = try options.members()
+    let id = try await callID(call, control: control, environment: name)
+    let response = try await ControlClient(path: controlPath(control)).post(
+      "/v1/live-calls/\(id)/participants" + query(["environment": name]), .members(members),
+      key: options.key ?? WriteOptions.newKey())
+    guard (200..<300).contains(response.status) else { throw orderFailure(response, control) }
+    let answer = try object(response, control)
+    return Answer(
+      row: Listing(
+        [Column("to"), Column("target"), Column("call")],
+        rows: [[.text(id.text), .text(options.target), .text(optional: answer["id"]?.text)]]))
   }
 
   private func target(_ place: CallPlace, _ rest: String = "") async throws -> String {

@@ -76,7 +76,7 @@ enum OpenAPISchemas {
       ("far_codec", maybe(text)),
     ] + money("held") + [
       ("currency", text), ("quality", maybe(reference("Quality"))), ("failure", maybe(reference("Failure"))),
-      ("recording", maybe(reference("RunningRecording"))),
+      ("recording", maybe(reference("RunningRecording"))), ("guests", list(text)), ("guest_of", maybe(text)),
     ]
 
   private static let recordMembers: [(String, JSONValue)] =
@@ -194,6 +194,7 @@ enum OpenAPISchemas {
       "Quality",
       object([
         ("sent", reference("Direction")), ("received", reference("Direction")), ("round_trip_ms", maybe(number)),
+        ("keys", text),
       ])
     ),
     (
@@ -240,7 +241,10 @@ enum OpenAPISchemas {
     ("Said", object([("duration_ms", integer)])),
     (
       "RunningRecording",
-      object([("id", text), ("format", recordingFormat), ("started_at", time), ("paused", flag)])
+      object([
+        ("id", text), ("format", recordingFormat), ("started_at", time), ("paused", flag), ("announced", flag),
+        ("tone", flag), ("tracks", flag), ("by_app", flag),
+      ])
     ),
     (
       "Recording",
@@ -317,6 +321,7 @@ enum OpenAPISchemas {
           ])
         ), ("channels", maybe(integer)), ("answer_first", flag), ("refuse_anonymous", flag),
         ("blocked", list(text)), ("record", maybe(recordingFormat)), ("record_announced", maybe(flag)),
+        ("record_tone", maybe(flag)),
         ("configured_at", maybe(text)),
         ("live_calls", integer),
       ])
@@ -343,13 +348,14 @@ enum OpenAPISchemas {
         ("participant", integer), ("call", text), ("from", reference("Caller")), ("since", time), ("muted", flag),
         ("self_muted", flag), ("deaf", flag), ("speaking", flag), ("leads", flag),
         ("level_dbov", maybe(integer)), ("quality", maybe(reference("Direction"))), ("round_trip_ms", maybe(number)),
+        ("keys", text),
       ])
     ),
     (
       "Conference",
       object([
         ("id", text), ("application", text), ("application_key", text), ("account", maybe(text)), ("since", time),
-        ("locked", flag), ("tones", flag), ("recording", maybe(reference("RunningRecording"))),
+        ("locked", flag), ("tones", flag), ("keys", choice(RoomKeys.allCases.map(\.rawValue))), ("recording", maybe(reference("RunningRecording"))),
         ("participants", list(reference("Participant"))),
       ])
     ),

@@ -52,11 +52,7 @@ extension RESTService {
           environment: principal.environment, account: account, first: try call.destination("first"),
           second: try call.destination("second"), callerNumber: try call.text("caller_number"),
           headers: try call.texts("headers"))
-        switch await operations.originate(order) {
-        case .success(let id):
-          return .json(201, .members([("id", .string(id.text))]), headers: [("Location", "/v1/calls/\(id)")])
-        case .failure(let failure): throw Problem(failure)
-        }
+        return try await placed(order)
       },
       RESTRoute(
         method: "GET", path: "/v1/calls/{id}", id: "getCall", summary: "One call, live or over",
@@ -169,6 +165,24 @@ extension RESTService {
         let target = TransferOrder(kind: kind, target: try call.required("target"))
         try await order(.transfer(try RESTService.side(call), target), call)
         return .nothing
+      },
+      RESTRoute(
+        method: "POST", path: "/v1/live-calls/{id}/participants", id: "addToCall",
+        summary:
+          "Call somebody who talks with the two of a call that is up once they answer, by a call of their own that ends with it",
+        repeating: .keyRequired, body: RESTService.participantMembers(payer: "the call's own account"),
+        success: .json(201, "PlacedCall"),
+        problems: [.callUnknown, ProblemCode(CallFailureCode.transfer.details)] + RESTService.participantProblems
+      ) { call in
+        let live = try await liveCall(call)
+        let account = try call.name("account", as: AccountName.self) ?? live.account
+        guard call.mayUse(account) else { throw Problem(.unknownAccount) }
+        var order = OriginateOrder(
+          environment: live.environment, account: account, guestOf: live.id, try RESTService.participant(call),
+          callerNumber: try call.text("caller_number"), headers: try call.texts("headers"))
+        order.application = live.application
+        order.beginsMuted = try call.flag("muted") ?? false
+        return try await placed(order)
       },
     ]
   }

@@ -26,15 +26,21 @@ extension RESTService {
       RESTRoute(
         method: "PATCH", path: "/v1/conferences/{id}", id: "changeConference",
         summary:
-          "Lock a conference, so that apps and callers are refused and only REST adds somebody, or turn its tones off; or take that back",
+          "Lock a conference, so that apps and callers are refused and only REST adds somebody, turn its tones off, or say what becomes of keys; or take that back",
         query: RESTService.conferenceQuery,
         body: [
           .init(name: "locked", kind: .flag, description: "Whether it is locked from now on; as it was by default."),
           .init(
             name: "tones", kind: .flag,
             description: "Whether a tone says that somebody comes in or leaves; as it was by default."),
+          .init(
+            name: "keys", kind: .text,
+            description:
+              "What becomes of keys that are pressed in it: ignore, forward (to all others) or detect (they stand with the participant); as it was by default."
+          ),
         ],
-        success: .json(200, "Conference"), problems: [.parameterInvalid, .conferenceUnknown], handle: changeConference),
+        success: .json(200, "Conference"), problems: [.parameterInvalid, .memberInvalid, .conferenceUnknown],
+        handle: changeConference),
       RESTRoute(
         method: "DELETE", path: "/v1/conferences/{id}", id: "endConference",
         summary: "End a conference: the calls of all who take part, or are to", query: RESTService.conferenceQuery,
@@ -43,21 +49,8 @@ extension RESTService {
         method: "POST", path: "/v1/conferences/{id}/participants", id: "addParticipant",
         summary: "Call somebody who takes part once they answer; the conference begins with them where nobody is in it",
         repeating: .keyRequired, query: RESTService.conferenceQuery,
-        body: [
-          .init(name: "kind", kind: .text, isRequired: true, description: "phone, sip or user"),
-          .init(
-            name: "target", kind: .text, isRequired: true,
-            description: "A number in E.164, an address, or the id of a user of the application."),
-          .init(name: "account", kind: .text, description: "Who pays; the application's own by default."),
-          .init(name: "caller_number", kind: .text, description: "E.164 number to show."),
-          .init(name: "headers", kind: .texts, description: "Custom headers of the call."),
-          .init(name: "muted", kind: .flag, description: "Whether nobody hears them until they are unmuted."),
-        ], success: .json(201, "PlacedCall"),
-        problems: [
-          .parameterInvalid, .accountUnknown, .memberInvalid, ProblemCode(CallFailureCode.roomFull.details),
-          ProblemCode(CallFailureCode.number.details), ProblemCode(CallFailureCode.funds.details),
-          ProblemCode(CallFailureCode.congestion.details),
-        ], handle: addParticipant),
+        body: RESTService.participantMembers(payer: "the application's own"), success: .json(201, "PlacedCall"),
+        problems: [.parameterInvalid] + RESTService.participantProblems, handle: addParticipant),
       RESTRoute(
         method: "PATCH", path: "/v1/conferences/{id}/{participant}", id: "changeParticipant",
         summary: "Mute a participant, whatever its app says, or have it hear nothing; or take that back",
@@ -99,6 +92,13 @@ extension RESTService {
     { call in
       if let isLocked = try call.flag("locked") { try await order(.lock(isLocked), call) }
       if let isOn = try call.flag("tones") { try await order(.tones(isOn), call) }
+      if let text = try call.text("keys") {
+        guard let keys = RoomKeys(rawValue: text) else {
+          let accepted = RoomKeys.allCases.map(\.rawValue).joined(separator: ", ")
+          throw RESTBody.invalid("keys", "nothing that becomes of keys", fix: accepted)
+        }
+        try await order(.keys(keys), call)
+      }
       return .json(200, conferenceTree(try await conference(call)))
     }
   }
@@ -114,23 +114,15 @@ extension RESTService {
     { call in
       let (principal, _) = try call.environment()
       let (room, application) = try roomKey(call)
-      let kinds: [Destination.Kind] = [.phone, .sip, .user]
-      guard let kind = Destination.Kind(rawValue: try call.required("kind")), kinds.contains(kind) else {
-        throw RESTBody.invalid("kind", "nobody of this kind can be added", fix: "phone, sip or user")
-      }
+      let other = try RESTService.participant(call)
       let account = try call.name("account", as: AccountName.self) ?? application.account
       guard call.mayUse(account) else { throw Problem(.unknownAccount) }
       var order = OriginateOrder(
-        environment: principal.environment, account: account, first: (.conference, room.conference.text),
-        second: (kind, try call.required("target")), callerNumber: try call.text("caller_number"),
-        headers: try call.texts("headers"))
+        environment: principal.environment, account: account, first: (.conference, room.conference.text), second: other,
+        callerNumber: try call.text("caller_number"), headers: try call.texts("headers"))
       order.application = application.key
       order.beginsMuted = try call.flag("muted") ?? false
-      switch await operations.originate(order) {
-      case .success(let id):
-        return .json(201, .members([("id", .string(id.text))]), headers: [("Location", "/v1/calls/\(id)")])
-      case .failure(let failure): throw Problem(failure)
-      }
+      return try await placed(order)
     }
   }
 
@@ -149,6 +141,45 @@ extension RESTService {
       let number = try await participant(call, in: try await conference(call)).number
       try await order(.kick(participant: number), call)
       return .nothing
+    }
+  }
+
+  // MARK: - Who is added
+
+  /// What says who is called, into a conference or a call.
+  static func participantMembers(payer: String) -> [RESTRoute.Member] {
+    [
+      .init(name: "kind", kind: .text, isRequired: true, description: "phone, sip or user"),
+      .init(
+        name: "target", kind: .text, isRequired: true,
+        description: "A number in E.164, an address, or the id of a user of the application."),
+      .init(name: "account", kind: .text, description: "Who pays; \(payer) by default."),
+      .init(name: "caller_number", kind: .text, description: "E.164 number to show."),
+      .init(name: "headers", kind: .texts, description: "Custom headers of the call."),
+      .init(name: "muted", kind: .flag, description: "Whether nobody hears them until they are unmuted."),
+    ]
+  }
+
+  static let participantProblems: [ProblemCode] = [
+    .accountUnknown, .memberInvalid, ProblemCode(CallFailureCode.roomFull.details),
+    ProblemCode(CallFailureCode.number.details), ProblemCode(CallFailureCode.funds.details),
+    ProblemCode(CallFailureCode.congestion.details),
+  ]
+
+  /// Who is called.
+  static func participant(_ call: RESTCall) throws -> (kind: Destination.Kind, target: String) {
+    let kinds: [Destination.Kind] = [.phone, .sip, .user]
+    guard let kind = Destination.Kind(rawValue: try call.required("kind")), kinds.contains(kind) else {
+      throw RESTBody.invalid("kind", "nobody of this kind can be added", fix: "phone, sip or user")
+    }
+    return (kind, try call.required("target"))
+  }
+
+  func placed(_ order: OriginateOrder) async throws -> RESTAnswer {
+    switch await operations.originate(order) {
+    case .success(let id):
+      return .json(201, .members([("id", .string(id.text))]), headers: [("Location", "/v1/calls/\(id)")])
+    case .failure(let failure): throw Problem(failure)
     }
   }
 
@@ -209,6 +240,7 @@ extension RESTService {
       ("id", .string(room.key.conference.text)), ("application", .string(application?.name ?? room.key.application)),
       ("application_key", .string(room.key.application)), ("account", .string(optional: application?.account.text)),
       ("since", RESTTrees.instant(room.since)), ("locked", .boolean(room.isLocked)), ("tones", .boolean(room.hasTones)),
+      ("keys", .string(room.keys.rawValue)),
       ("recording", RESTTrees.running(room.recording)),
       ("participants", .array(room.participants.map { RESTTrees.participant($0, leads: room.leads) })),
     ])
@@ -226,6 +258,7 @@ extension RESTTrees {
       ("level_dbov", .integer(optional: participant.quality?.level.map { Int64($0) })),
       ("quality", participant.quality.map { direction($0.sound) } ?? .null),
       ("round_trip_ms", participant.quality?.roundTrip.map { .number($0) } ?? .null),
+      ("keys", .string(participant.keys)),
     ])
   }
 }

@@ -197,12 +197,14 @@ extension RESTService {
     return row
   }
 
-  private static func recordingRule(_ body: RESTBody) throws -> RecordingRule? {
+  private static func recordingRule(_ body: RESTBody) throws -> RecordingOptions? {
     guard let text = try body.text("record") else { return nil }
     guard let format = RecordingFormat(rawValue: text) else {
       throw RESTBody.invalid("record", "no format of recordings", fix: RESTService.formats)
     }
-    return RecordingRule(format, isAnnounced: try body.flag("record_announced") ?? true)
+    return RecordingOptions(
+      format, isAnnounced: try body.flag("record_announced") ?? true,
+      hasTone: try body.flag("record_tone") ?? false)
   }
 
   /// By name or key; without one the only one there is.
@@ -273,6 +275,7 @@ extension RESTService {
       ("blocked", .array(row.callers.blocked.map { .string($0) })),
       ("record", .string(optional: row.recording?.format.rawValue)),
       ("record_announced", row.recording.map { .boolean($0.isAnnounced) } ?? .null),
+      ("record_tone", row.recording.map { .boolean($0.hasTone) } ?? .null),
       ("configured_at", report.isConfigured ? .string(RESTService.place(row.number, environment)) : .null),
       ("live_calls", .integer(Int64(report.liveCalls))),
     ])

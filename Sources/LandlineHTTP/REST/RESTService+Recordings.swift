@@ -16,7 +16,13 @@ extension RESTService {
     .init(name: "format", kind: .text, description: "\(formats); opus, which is smaller, by default."),
     .init(
       name: "announce", kind: .flag, description: "Whether a voice says to all that they are recorded; not by default."),
+    .init(
+      name: "tone", kind: .flag,
+      description: "Whether a short tone is heard every 15 seconds as long as it is recorded; not by default."),
   ]
+  private static let beginTracks = RESTRoute.Member(
+    name: "tracks", kind: .flag,
+    description: "Whether each participant is recorded apart as well, as a recording of its call; not by default.")
   private static let pauseMembers: [RESTRoute.Member] = [
     .init(
       name: "paused", kind: .flag, isRequired: true,
@@ -57,7 +63,7 @@ extension RESTService {
       RESTRoute(
         method: "POST", path: ofRoom, id: "recordConference",
         summary: "Record what is heard in a conference, until it ends", repeating: .keyRequired,
-        query: RESTService.conferenceQuery, body: RESTService.beginMembers, success: .json(201, "Conference"),
+        query: RESTService.conferenceQuery, body: RESTService.beginMembers + [RESTService.beginTracks], success: .json(201, "Conference"),
         problems: RESTService.roomProblems
       ) { call in
         let order = try await beginning(call)
@@ -223,7 +229,10 @@ extension RESTService {
       throw Problem(CallFailure(.recording, phrase: "nothing is recorded here", leg: .app))
     }
     if let shortage = library.shortage { throw Problem(CallFailure(.recording, phrase: shortage, leg: .app)) }
-    return .begin(format, isAnnounced: try call.flag("announce") ?? false)
+    return .begin(
+      RecordingOptions(
+        format, isAnnounced: try call.flag("announce") ?? false, hasTone: try call.flag("tone") ?? false,
+        hasTracks: try call.flag("tracks") ?? false))
   }
 
   /// The one of the path, where whoever asks may hear it.

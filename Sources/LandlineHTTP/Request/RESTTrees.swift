@@ -28,6 +28,7 @@ enum RESTTrees {
     ] + money("held", call.heldMicro) + [
       ("currency", .string("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
       ("failure", call.failure.map(failure) ?? .null), ("recording", running(call.recording)),
+      ("guests", .array(call.guests.map { .string($0.text) })), ("guest_of", .string(optional: call.guestOf?.text)),
     ]
   }
 
@@ -35,8 +36,10 @@ enum RESTTrees {
   static func running(_ recording: RunningRecording?) -> JSONValue {
     guard let recording else { return .null }
     return .members([
-      ("id", .string(recording.id.text)), ("format", .string(recording.format.rawValue)),
+      ("id", .string(recording.id.text)), ("format", .string(recording.options.format.rawValue)),
       ("started_at", instant(recording.startedAt)), ("paused", .boolean(recording.isPaused)),
+      ("announced", .boolean(recording.options.isAnnounced)), ("tone", .boolean(recording.options.hasTone)),
+      ("tracks", .boolean(recording.options.hasTracks)), ("by_app", .boolean(recording.isByApp)),
     ])
   }
 

@@ -140,7 +140,9 @@ final class HubMedia {
     nextBridge += 1
     let bridge = MediaBridge.Identifier(rawValue: number)
     // A call's thread is chosen once: its bridge, ports and events stay there. All calls of a room have the same.
-    let index = Int((needs.room ?? number) % UInt64(loops.count))
+    // Whoever is brought in to a call has that call's thread.
+    let place = needs.room.map { RoomIdentifier(rawValue: $0).bridge?.rawValue ?? $0 } ?? number
+    let index = Int(place % UInt64(loops.count))
     let loop = loops[index]
     // Any other call finds a thread that has time; whoever comes into a room would take it from all who are in it.
     if needs.room != nil, loop.isFull { return answer(.failure(.overload)) }
@@ -277,7 +279,7 @@ final class HubMedia {
       loop.close(material.bridge)
       return reply(.failure(.ports))
     }
-    let prepared = PreparedMedia(legs)
+    let prepared = PreparedMedia(legs, ownRoom: RoomIdentifier(of: material.bridge).rawValue)
     let isTaken = loop.open(material.bridge, configurations) { result in
       switch result {
       case .success: reply(.success(prepared))
@@ -364,6 +366,9 @@ final class HubMedia {
     case .playBeneath(let number):
       let sound = number.flatMap { sounds[$0] }
       if number == nil || sound != nil { apply(.playBeneath(sound), to: entry, call) }
+    case .recordingTone(let isOn): apply(.toneBeneath(isOn), to: entry, call)
+    case .toneInRoom(let room, let isOn): apply(.toneInRoom(RoomIdentifier(rawValue: room), isOn), to: entry, call)
+    case .shareRoom(let isOn): apply(.shareRoom(isOn), to: entry, call)
     case .playInRoom(let room, let number):
       let sound = number.flatMap { sounds[$0] }
       if number == nil || sound != nil {

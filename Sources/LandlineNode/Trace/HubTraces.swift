@@ -187,6 +187,7 @@ final class HubTraces {
     case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, session, at)
     case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, session, at)
     case .listen, .room: break
+    case .record(let call, let state): line(call, "record", state.rawValue, isFromApp: true, session, at)
     case .transfer(let call, let order):
       let way = order.consults ? ", after talking" : ""
       line(call, "transfer", "to \(order.kind.rawValue) \(order.target)\(way)", isFromApp: true, session, at)
@@ -222,6 +223,7 @@ final class HubTraces {
     case .earlyMedia(let call): line(call, "early", "", isFromApp: false, session, at)
     case .accepted(let call, _): line(call, "accepted", "", isFromApp: false, session, at)
     case .established(let call): line(call, "established", "", isFromApp: false, session, at)
+    case .recording(let call, let state): line(call, "recording", state.rawValue, isFromApp: false, session, at)
     case .price(let call, let price):
       line(call, "price", "\(price.secondsAvailable) s of credit", isFromApp: false, session, at)
     case .creditEnds(let call, let seconds):

@@ -106,7 +106,7 @@ struct NodeAssembly: Sendable {
           $0.key,
           NodeApplication(
             environment: environment.name, account: $0.account, callerNumbers: $0.callerNumbers,
-            busyRule: $0.busyRule)
+            busyRule: $0.busyRule, recording: $0.recording)
         )
       }
     }

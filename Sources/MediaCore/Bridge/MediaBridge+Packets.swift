@@ -64,7 +64,7 @@ extension MediaBridge {
     insert(packet, header, isSound: true, isQuiet: isQuiet, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
     // A leg that is alone or in a room. Keys are the other one's alone.
-    let isBeneath = beneathEnd != nil
+    let isBeneath = own.isTaken
     if flow == nil, let tap = leg.tap, tap.isRecording || isBeneath {
       tap.hear(
         packet, header, leg.codec(of: header.payloadType), isMuted: leg.isMuted, detectsTones: isBeneath, at: now,
@@ -147,7 +147,7 @@ extension MediaBridge {
   /// sound is played beneath the talk. Each waits for its end: until then its length is not known.
   func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
     guard !told.isEmpty, !leg.isMuted, let other = listener(to: leg), let audio = other.audio,
-      audio.events == nil || beneathEnd != nil
+      audio.events == nil || own.isTaken
     else { return }
     for case .digit(_, let digit) in told where digit.way == .event {
       other.press(

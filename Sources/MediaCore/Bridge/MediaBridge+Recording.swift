@@ -6,8 +6,14 @@ extension MediaBridge {
   func record(_ form: WAVRecorder.Form?, at now: MonotonicInstant, events: inout [MediaEvent]) {
     guard let form else { return endRecording(at: now, events: &events) }
     guard recorder == nil, roomRecorder == nil else { return }
-    recorder = WAVRecorder(samplingRate: form.samplingRate, at: now, form: form)
     nextRecorded = now.advanced(byMilliseconds: MediaBridge.recordedInterval)
+    if let seat = legs.lazy.compactMap(\.seat).first(where: { $0.room != RoomIdentifier(of: self.identifier) }) {
+      let track = RoomRecorder()
+      roomRecorder = track
+      seat.recorder = track
+      return
+    }
+    recorder = WAVRecorder(samplingRate: form.samplingRate, at: now, form: form)
     shareRecorder()
   }
 

@@ -7,7 +7,7 @@ extension MediaBridge {
     _ id: LegID, _ room: RoomIdentifier, _ options: RoomOptions, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     guard let leg = leg(id) else { return }
-    endBeneath()
+    leaveOwnRoom()
     if leg.seat?.room == room { return workspace.hall.change(room, options) }
     guard !leg.isApart, let seat = workspace.hall.enter(leg, of: identifier, room, options, at: now) else {
       events.append(.roomRefused(id))
@@ -16,7 +16,7 @@ extension MediaBridge {
     sit(leg, at: seat)
   }
 
-  private func sit(_ leg: MediaLeg, at seat: RoomSeat) {
+  func sit(_ leg: MediaLeg, at seat: RoomSeat) {
     leaveSeat(leg)
     leg.seat = seat
     leg.echo = nil
@@ -26,7 +26,7 @@ extension MediaBridge {
 
   /// A leg hears the other leg again, where there is one that is in no room.
   func leaveRoom(_ id: LegID) {
-    endBeneath()
+    leaveOwnRoom()
     guard let leg = leg(id), leg.seat != nil else { return }
     leaveSeat(leg)
     leg.outgoing.changeSource()
@@ -39,41 +39,9 @@ extension MediaBridge {
     workspace.hall.leave(seat)
   }
 
-  // MARK: Beneath the talk of two
-
-  /// What is mixed needs a clock, and packets are none in a pause: the legs are in a room of their own meanwhile.
-  private var ownRoom: RoomIdentifier { RoomIdentifier(of: identifier) }
-
-  func playBeneath(_ sound: PlayableSound?, at now: MonotonicInstant) {
-    guard let sound else { return endBeneath() }
-    if beneathEnd == nil {
-      let talking = legs.filter { !$0.isApart && $0.seat == nil }
-      let seats =
-        talking.count < 2
-        ? [] : talking.compactMap { workspace.hall.enter($0, of: identifier, ownRoom, RoomOptions(), at: now) }
-      guard seats.count == 2 else {
-        for seat in seats { workspace.hall.leave(seat) }
-        return
-      }
-      for (leg, seat) in zip(talking, seats) { sit(leg, at: seat) }
-    }
-    workspace.hall.play(sound, in: ownRoom)
-    beneathEnd = now.advanced(byMilliseconds: Int64(sound.milliseconds) + MediaBridge.beneathRest)
-  }
-
-  /// Milliseconds within which the last of a sound has been mixed, whenever the room's frames are made.
-  private static let beneathRest: Int64 = 100
-
-  /// The legs hear each other by themselves again.
-  func endBeneath() {
-    guard beneathEnd != nil else { return }
-    beneathEnd = nil
-    for leg in legs where leg.seat?.room == ownRoom { leaveRoom(leg.id) }
-  }
-
   /// Who is sent what comes from a leg, where that is one leg.
   func listener(to leg: MediaLeg) -> MediaLeg? {
-    flow(from: leg)?.to ?? (beneathEnd == nil ? nil : legs.first { $0 !== leg && !$0.isApart })
+    flow(from: leg)?.to ?? (own.isTaken ? legs.first { $0 !== leg && !$0.isApart } : nil)
   }
 
   /// Milliseconds of sound of a leg that wait in its room; `nil`: it is in none.

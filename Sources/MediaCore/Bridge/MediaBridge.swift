@@ -44,8 +44,8 @@ public final class MediaBridge {
   /// Of the legs, or of a room: never both.
   var recorder: WAVRecorder?
   var roomRecorder: RoomRecorder?
-  /// When the sound is over that is played beneath the talk; `nil`: there is none. Meanwhile both legs are in ``ownRoom``.
-  var beneathEnd: MonotonicInstant?
+  /// Why and whether the legs are in a room of their own.
+  var own = OwnRoom()
 
   /// A bridge without legs, see ``attach(_:_:at:)``. `workspace`: shared with the other bridges of the same thread.
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
@@ -65,11 +65,12 @@ public final class MediaBridge {
   ) {
     let limit = isApart ? MediaBridge.maximumLegsApart : MediaBridge.maximumLegs
     guard !isClosed, leg(id) == nil, legs.count(where: { $0.isApart == isApart }) < limit else { return }
-    if !isApart { endBeneath() }
+    if !isApart { leaveOwnRoom() }
     let joining = MediaLeg(id, configuration, isApart: isApart, workspace: workspace, at: now)
     legs.insert(joining, at: legs.firstIndex { id < $0.id } ?? legs.endIndex)
     if !isApart { connect(joining) }
     shareRecorder()
+    arrangeOwnRoom(at: now)
     schedule()
   }
 
@@ -78,7 +79,7 @@ public final class MediaBridge {
     guard let joining = leg(id), joining.isApart,
       legs.count(where: { !$0.isApart }) < MediaBridge.maximumLegs
     else { return }
-    endBeneath()
+    leaveOwnRoom()
     joining.isApart = false
     connect(joining)
     shareRecorder()
@@ -87,7 +88,7 @@ public final class MediaBridge {
   /// A leg hears the others no longer, nor is it heard; it may be joined again.
   private func part(_ id: LegID) {
     guard let leg = leg(id), !leg.isApart else { return }
-    endBeneath()
+    leaveOwnRoom()
     leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.isApart = true
@@ -110,7 +111,7 @@ public final class MediaBridge {
   /// A leg goes, the others stay.
   private func detach(_ id: LegID, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard let index = legs.firstIndex(where: { $0.id == id }) else { return }
-    if !legs[index].isApart { endBeneath() }
+    if !legs[index].isApart { leaveOwnRoom() }
     let leg = legs.remove(at: index)
     leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
@@ -149,7 +150,10 @@ public final class MediaBridge {
     guard !isClosed, let deadline = nextDeadline, deadline <= now else { return }
     for leg in legs { advance(leg, to: now, outbox: outbox, events: &events) }
     for flow in flows { flow.advance(to: now, outbox: outbox, events: &events) }
-    if let end = beneathEnd, end <= now { endBeneath() }
+    if let end = own.soundEnd, end <= now {
+      own.soundEnd = nil
+      arrangeOwnRoom(at: now)
+    }
     if let due = nextRecorded, due <= now { tellRecorded(at: now, events: &events) }
     if nextStatistics <= now { tellStatistics(at: now, events: &events) }
     schedule()
@@ -192,6 +196,9 @@ public final class MediaBridge {
     case .playSound(let id, let sound): leg(id)?.play(sound, at: now, events: &events)
     case .playInRoom(let room, let sound): workspace.hall.play(sound, in: room)
     case .playBeneath(let sound): playBeneath(sound, at: now)
+    case .toneBeneath(let isOn): own.hasTone = isOn
+    case .toneInRoom(let room, let isOn): workspace.hall.setRecordingTone(isOn, in: room)
+    case .shareRoom(let isOn): own.isShared = isOn
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
     case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
     case .echo(let id, let dropping):
@@ -206,6 +213,7 @@ public final class MediaBridge {
     case .restartICE(let id, let credentials): leg(id)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
     }
+    arrangeOwnRoom(at: now)
     schedule()
   }
 
@@ -223,7 +231,7 @@ public final class MediaBridge {
   /// Finds out what is due next.
   func schedule() {
     guard !isClosed else { return }
-    var next = min(nextStatistics, nextRecorded ?? nextStatistics, beneathEnd ?? nextStatistics)
+    var next = min(nextStatistics, nextRecorded ?? nextStatistics, own.soundEnd ?? nextStatistics)
     for leg in legs { if let due = leg.nextDeadline { next = min(next, due) } }
     for flow in flows { if let due = flow.nextDeadline { next = min(next, due) } }
     nextDeadline = next
@@ -267,6 +275,13 @@ public enum MediaCommand: Sendable {
   /// Play a sound to both legs beneath their talk, in place of one that is played already; `nil` ends it. Nothing happens where
   /// there are not two, where one is in a room, and where the thread has ``RoomHall/maximumRooms``.
   case playBeneath(PlayableSound?)
+  /// Whether both legs hear a short tone every 15 seconds beneath their talk, as while they are recorded.
+  case toneBeneath(Bool)
+  /// The same for all who are in a room. Nothing happens where nobody is in it.
+  case toneInRoom(RoomIdentifier, Bool)
+  /// Whether the legs are in the room ``RoomIdentifier/init(of:)`` of their own, which legs of other bridges of the thread may
+  /// enter.
+  case shareRoom(Bool)
   /// Play tones to a leg in place of the other leg's sound or the room's.
   case playTones(LegID, [Tone])
   case stopPlaying(LegID)
@@ -276,7 +291,9 @@ public enum MediaCommand: Sendable {
   case echo(LegID, dropping: Int)
   /// Record both legs, or the only one there is, as sound of two channels, which is told in pieces by
   /// ``MediaEvent/recorded(_:)``: the near leg on the left, and whoever takes the place of another where that one was. A muted
-  /// leg is silent in it. `nil` ends it, and the recording of a room. Nothing happens while something is recorded.
+  /// leg is silent in it. Of a leg that is in a room with others, what comes from it is recorded alone, as frames of one
+  /// channel at ``RecordingEncoder/samplingRate``. `nil` ends it, and the recording of a room. Nothing happens while something
+  /// is recorded.
   case record(WAVRecorder.Form?)
   /// Record what is heard in a room, its tones as well, as frames of one channel at ``RecordingEncoder/samplingRate``. For
   /// a bridge without legs: refused by ``MediaEvent/recordingEnded(_:)`` where there are any, where nobody is in the room,

@@ -30,11 +30,15 @@ final class Room {
   private var shared: ContiguousArray<RoomEncoding> = []
   private var speaker = ActiveSpeaker<UInt64>()
   private var chime = RoomChime()
+  /// `nil`: nobody need know that something is recorded.
+  private var recordingTone: RecordingTone?
   /// What is played to all; `nil`: nothing.
   private var voice: RoomVoice?
   private var noise: ComfortNoise
   /// That of this frame.
   private var isNoiseMade = false
+  /// Keys of a seat that ended in a frame.
+  private var digits: [DigitPressed] = []
   /// The loudest of a frame, as places in ``seats``.
   private var loudest: ContiguousArray<Int> = []
   /// With which the voices stopped that left the room since the last frame.
@@ -103,15 +107,24 @@ final class Room {
   ) {
     if seats.contains(where: { $0.member == nil }) { removeGone() }
     let sparesQuiet = seats.count > RoomSum.smallRoom
-    for seat in seats where seat.hear(sum, sparesQuiet: sparesQuiet, at: now) && options.tellsSpeakers {
-      events.append(
-        (seat.bridge, .speaking(seat.leg, seat.speech.isSpeaking, level: Int(seat.speech.smoothed.rounded()))))
+    for seat in seats {
+      if seat.hear(sum, sparesQuiet: sparesQuiet, at: now, digits: &digits), options.tellsSpeakers {
+        events.append(
+          (seat.bridge, .speaking(seat.leg, seat.speech.isSpeaking, level: Int(seat.speech.smoothed.rounded()))))
+      }
+      guard !digits.isEmpty else { continue }
+      for digit in digits { events.append((seat.bridge, .digit(seat.leg, digit))) }
+      digits.removeAll(keepingCapacity: true)
     }
+    for seat in seats { seat.recordFrame(frame, samplingRate: samplingRate) }
     findSpeaker(&events)
     chooseLoudest()
     sum.begin(after: lastSample)
     for seat in seats { sum.add(seat.voice, seat.part) }
     if chime.fill(scratch.chime, count: sum.count, samplingRate: samplingRate, at: frame) {
+      sum.add(scratch.chime, .whole)
+    }
+    if recordingTone?.fill(scratch.chime, count: sum.count, samplingRate: samplingRate, at: frame) ?? false {
       sum.add(scratch.chime, .whole)
     }
     if voice?.fill(scratch.voice, count: sum.count, samplingRate: samplingRate) ?? false {
@@ -138,6 +151,11 @@ final class Room {
     if shared.contains(where: { frame - $0.lastUsed > Room.unusedFrames }) {
       shared.removeAll { frame - $0.lastUsed > Room.unusedFrames }
     }
+  }
+
+  /// Whether all hear the tone of a recording.
+  func setRecordingTone(_ isOn: Bool) {
+    if isOn != (recordingTone != nil) { recordingTone = isOn ? RecordingTone() : nil }
   }
 
   /// Plays a sound to all, in place of one that is played already; `nil` ends it.

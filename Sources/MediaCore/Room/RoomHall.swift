@@ -76,6 +76,9 @@ package final class RoomHall {
   /// Plays a sound to all who are in a room; `nil` ends what is played. Nothing happens where nobody is in it.
   func play(_ sound: PlayableSound?, in identifier: RoomIdentifier) { rooms[identifier]?.play(sound) }
 
+  /// Whether all who are in a room hear the tone of a recording. Nothing happens where nobody is in it.
+  func setRecordingTone(_ isOn: Bool, in identifier: RoomIdentifier) { rooms[identifier]?.setRecordingTone(isOn) }
+
   /// What is heard in a room goes to `recorder` as well, which the caller holds until it is to end. `false`: nobody is in
   /// the room, or it has a recorder.
   func record(_ identifier: RoomIdentifier, _ recorder: RoomRecorder) -> Bool {

@@ -1,6 +1,6 @@
 import SecureTransport
 
-/// What is heard in a room, as frames of one channel at 16 kHz, one of 20 ms for each of the room's.
+/// What is heard in a room, or comes from one seat of it, as frames of one channel at 16 kHz, one of 20 ms for each of the room's.
 final class RoomRecorder {
   /// Nothing that is said is recorded: there is silence in its place.
   var isPaused = false
@@ -18,8 +18,8 @@ final class RoomRecorder {
   private static let frameSamples = RecordingEncoder.samplingRate * RoomSum.frameMilliseconds / 1_000
   private static let maximumFrames = Int64(WAVRecorder.maximumSeconds * 1_000 / RoomSum.frameMilliseconds)
 
-  /// The room's frame of this number. Those before it that the room left out are silence.
-  func record(_ sound: SampleBuffer, samplingRate: Int, frame: Int64) {
+  /// The room's frame of this number; `nil` is silence. Those before it that the room left out are silence.
+  func record(_ sound: SampleBuffer?, samplingRate: Int, frame: Int64) {
     let missing = min(max(frame - (next ?? frame), 0), RoomRecorder.maximumFrames - count)
     ready.append(silence: Int(missing) * RoomRecorder.frameSamples)
     count += missing
@@ -30,7 +30,7 @@ final class RoomRecorder {
     }
     count += 1
     if count == RoomRecorder.maximumFrames { isOver = true }
-    guard !isPaused, let sound = wide(sound, samplingRate) else {
+    guard !isPaused, let sound = sound.flatMap({ wide($0, samplingRate) }) else {
       return ready.append(silence: RoomRecorder.frameSamples)
     }
     ready.append { bytes in

@@ -34,6 +34,10 @@ final class RoomSeat {
   /// With which its voice went on in the sum.
   private(set) var lastSample: Int16 = 0
   private var wasMuted = false
+  /// Hears keys that come as tones, where the peer sends no events; `nil`: it sends events.
+  private var keys: DTMFDetector?
+  /// Of the bridge that records what comes from it, which may go without a word.
+  weak var recorder: RoomRecorder?
 
   // What goes out.
   /// Its own; idle while it hears what others hear. It gets the peer's reports.
@@ -86,9 +90,10 @@ final class RoomSeat {
   /// The stream that comes in begins anew.
   func restart() { playout.restart() }
 
-  /// Its part of a frame is made. `sparesQuiet`: what its sender says is quiet is silence, and not decoded.
+  /// Its part of a frame is made. `sparesQuiet`: what its sender says is quiet is silence, and not decoded. `digits`: keys that
+  /// came as tones and ended.
   /// - Returns: Whether it began or ended to speak with it.
-  func hear(_ sum: RoomSum, sparesQuiet: Bool, at now: MonotonicInstant) -> Bool {
+  func hear(_ sum: RoomSum, sparesQuiet: Bool, at now: MonotonicInstant, digits: inout [DigitPressed]) -> Bool {
     guard let member, !member.isMuted, member.mayReceive else {
       if !wasMuted {
         wasMuted = true
@@ -105,10 +110,20 @@ final class RoomSeat {
     }
     wasMuted = false
     voice = playout.nextFrame(member, sparesQuiet: sparesQuiet, at: now)
+    if let keys {
+      keys.process(voice, from: 0, count: voice.count, digits: &digits)
+      // The other participants need not hear it, but for the 40 ms before it is known to be one.
+      if keys.key != nil { sum.fillFading(voice, from: lastSample) }
+    }
     let changed = voice.withUnsafeMutableRoom { speech.heard(UnsafeBufferPointer(rebasing: $0[..<voice.count])) }
     hold = speech.level >= RoomSeat.audible ? RoomSeat.holdFrames : max(hold - 1, 0)
     part = .none
     return changed
+  }
+
+  /// What came from it with the frame of this number goes to whoever records it.
+  func recordFrame(_ frame: Int64, samplingRate: Int) {
+    recorder?.record(wasMuted ? nil : voice, samplingRate: samplingRate, frame: frame)
   }
 
   /// There is something to hear of it.
@@ -162,6 +177,9 @@ final class RoomSeat {
     hold = 0
     lastSample = 0
     own = member?.audio.flatMap { RoomEncoding(for: $0, roomRate: samplingRate) }
+    // Apps send events, or tell keys by their connection.
+    let sendsTones = member?.audio.map { $0.events == nil && $0.send.codec != .opus } ?? false
+    keys = sendsTones ? DTMFDetector(samplingRate: samplingRate) : nil
     findForm()
   }
 

@@ -62,14 +62,18 @@ package struct NodeApplication: Sendable {
   package var callerNumbers: [E164Number]
   /// What a call for one of its users does where a device is in a call, unless the device has a rule of its own.
   package var busyRule: BusyRule
+  /// How its apps have their calls recorded; `nil`: they may not.
+  package var recording: RecordingOptions?
 
   package init(
-    environment: String, account: AccountName, callerNumbers: [E164Number], busyRule: BusyRule = .device
+    environment: String, account: AccountName, callerNumbers: [E164Number], busyRule: BusyRule = .device,
+    recording: RecordingOptions? = nil
   ) {
     self.environment = environment
     self.account = account
     self.callerNumbers = callerNumbers
     self.busyRule = busyRule
+    self.recording = recording
   }
 }
 

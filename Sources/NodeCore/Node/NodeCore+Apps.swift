@@ -73,9 +73,10 @@ extension NodeCore {
     _ session: SessionID, _ number: RequestNumber, _ request: AppRequest, _ identity: AppIdentity,
     _ application: NodeApplication, _ payer: Payer
   ) {
-    let caller = AppCaller(
+    var caller = AppCaller(
       identity: identity, payer: payer, callerNumbers: application.callerNumbers, name: devices.name(of: session),
       followsRooms: devices.followsRooms(session))
+    caller.recording = application.recording
     guard case .call(let call) = request, call.kind == .user else {
       return later(.engine(.request(session, number, request, caller)))
     }
@@ -183,6 +184,7 @@ extension NodeCore {
     } catch {
       return effects.append(.originated(id, .failure(CallFailure(CallRefusal.billingUnavailable))))
     }
+    if let host = order.host { origination.first = .conference(ConferenceID(guestsOf: host)) }
     origination.application = order.application
     origination.beginsMuted = order.beginsMuted
     if let application = order.application {

@@ -156,6 +156,19 @@ public struct OriginateOrder: Hashable, Sendable {
   public var application: String?
   /// Whether whoever takes part in the conference is not heard at first.
   public var beginsMuted = false
+  /// The call that the other is brought in to, in place of a conference.
+  public private(set) var host: CallID?
+
+  /// Somebody is brought in to a call that is up.
+  public init(
+    environment: String, account: AccountName, guestOf host: CallID, _ other: (kind: Destination.Kind, target: String),
+    callerNumber: String? = nil, headers: [String: String] = [:]
+  ) {
+    self.init(
+      environment: environment, account: account, first: (.conference, host.text), second: other,
+      callerNumber: callerNumber, headers: headers)
+    self.host = host
+  }
 
   /// Takes texts as they are: the gateway checks them when the call is asked for.
   public init(

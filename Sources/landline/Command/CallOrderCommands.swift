@@ -97,4 +97,57 @@ extension CallsCommand {
       try await common.console { try await $0.callsTransfer(side.place(common), to: target) }
     }
   }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Call somebody who talks with the two of a live call once they answer.",
+      discussion: """
+        landline calls add last +46701234567
+        landline calls add last user:bob --muted
+
+        They have a call of their own, which the call's account pays for or the one that is named, and which ends with it:
+        landline calls hangup takes them out, landline calls mute CALL called --off lets those be heard who came in muted.
+        """)
+
+    @Argument(help: "The call's id, the beginning of one, or last.")
+    var id: String
+
+    @OptionGroup var participant: ParticipantArguments
+
+    @OptionGroup(title: "Common") var common: CommonOptions
+
+    func run() async throws {
+      try await common.console {
+        try await $0.callsAdd(
+          id, participant.options, control: common.gateway.control, environment: common.gateway.environment)
+      }
+    }
+  }
+}
+
+/// Who is added to a conference or a call.
+struct ParticipantArguments: ParsableArguments {
+  @Argument(help: "+46701234567, sip:alice@example.com or user:bob.")
+  var target: String
+
+  @Option(help: "Who pays (default: the account of the application or the call).")
+  var account: String?
+
+  @Option(help: "The number to show, in E.164.")
+  var from: String?
+
+  @Flag(help: "Nobody hears them until they are unmuted.")
+  var muted = false
+
+  @Option(help: "Makes the command repeatable: the same key and content take effect once.")
+  var key: String?
+
+  var options: ParticipantOptions {
+    var options = ParticipantOptions(target: target)
+    options.account = account
+    options.callerNumber = from
+    options.isMuted = muted
+    options.key = key
+    return options
+  }
 }

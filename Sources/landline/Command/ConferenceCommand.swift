@@ -5,7 +5,7 @@ import LandlineConsole
 struct ConferenceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conference", abstract: "Conferences that somebody is in, and who takes part.",
-    subcommands: [List.self, Show.self, Add.self, Mute.self, Kick.self, Lock.self, Say.self, End.self])
+    subcommands: [List.self, Show.self, Add.self, Mute.self, Kick.self, Lock.self, Keys.self, Say.self, End.self])
 }
 
 /// Which conference.
@@ -69,32 +69,13 @@ extension ConferenceCommand {
 
     @OptionGroup var conference: ConferenceOptions
 
-    @Argument(help: "+46701234567, sip:alice@example.com or user:bob.")
-    var target: String
-
-    @Option(help: "Who pays (default: the application's account).")
-    var account: String?
-
-    @Option(help: "The number to show, in E.164.")
-    var from: String?
-
-    @Flag(help: "Nobody hears them until landline conference mute --off.")
-    var muted = false
-
-    @Option(help: "Makes the command repeatable: the same key and content take effect once.")
-    var key: String?
+    @OptionGroup var participant: ParticipantArguments
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
     func run() async throws {
-      var options = ParticipantOptions(target: target)
-      options.account = account
-      options.callerNumber = from
-      options.isMuted = muted
-      options.key = key
-      let chosen = options
-      try await common.console { try await $0.conferenceAdd(conference.place(common), chosen) }
+      try await common.console { try await $0.conferenceAdd(conference.place(common), participant.options) }
     }
   }
 
@@ -165,6 +146,31 @@ extension ConferenceCommand {
 
     func run() async throws {
       try await common.console { try await $0.conferenceLock(conference.place(common), !off) }
+    }
+  }
+
+  struct Keys: AsyncParsableCommand {
+    enum Mode: String, ExpressibleByArgument, CaseIterable { case ignore, forward, detect }
+
+    static let configuration = CommandConfiguration(
+      commandName: "keys", abstract: "What becomes of keys that are pressed in a conference; none is heard in any case.",
+      discussion: """
+        landline conference keys weekly detect
+        landline conference keys weekly forward
+
+        forward presses them towards all others, detect shows them with the participant (landline conference show).
+        """)
+
+    @OptionGroup var conference: ConferenceOptions
+
+    @Argument(help: "ignore, as it is at first, forward or detect.")
+    var mode: Mode
+
+    @OptionGroup(title: "Common")
+    var common: CommonOptions
+
+    func run() async throws {
+      try await common.console { try await $0.conferenceKeys(conference.place(common), mode.rawValue) }
     }
   }
 

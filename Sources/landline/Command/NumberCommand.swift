@@ -118,6 +118,9 @@ extension NumberCommand {
     @Flag(inversion: .prefixedNo, help: "Whether a voice says to both sides that they are recorded (default: it does).")
     var recordAnnounced: Bool?
 
+    @Flag(inversion: .prefixedNo, help: "Whether both sides hear a short tone every 15 s meanwhile (default: they do not).")
+    var recordTone: Bool?
+
     @Flag
     var state: State?
 
@@ -137,6 +140,7 @@ extension NumberCommand {
       options.blocked = blocked
       options.record = record?.rawValue
       options.announcesRecording = recordAnnounced
+      options.hasRecordingTone = recordTone
       try await common.console { console in
         options.targets = NumberOptions.targets(
           users: users, phones: phones, addresses: addresses, conferences: conferences,

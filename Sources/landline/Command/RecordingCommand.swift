@@ -50,11 +50,17 @@ extension RecordingCommand {
     @Flag(help: "A voice says to all that they are recorded.")
     var announce = false
 
+    @Flag(help: "All hear a short tone every 15 s as long as they are recorded.")
+    var tone = false
+
+    @Flag(help: "Of a conference: each participant is recorded apart as well.")
+    var tracks = false
+
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.recordingStart(subject.place(common), format: format?.rawValue, isAnnounced: announce)
+        try await $0.recordingStart(subject.place(common), format: format?.rawValue, isAnnounced: announce, hasTone: tone, hasTracks: tracks)
       }
     }
   }

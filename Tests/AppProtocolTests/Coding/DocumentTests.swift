@@ -55,6 +55,7 @@ struct DocumentTests {
       case .takeBack: "app.take-back"
       case .report: "app.report"
       case .room: "app.room"
+      case .record: "app.record"
       }
     }
   }
@@ -90,6 +91,7 @@ struct DocumentTests {
       case .warning: "gateway.warning"
       case .members: "gateway.members"
       case .speakers: "gateway.speakers"
+      case .recording: "gateway.recording"
       case .ended: "gateway.ended"
       }
     }

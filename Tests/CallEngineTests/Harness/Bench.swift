@@ -101,6 +101,9 @@ final class Bench {
     spool = []
   }
 
+  /// The mixer's room that is said to be each call's own.
+  static let ownRoom: UInt64 = 9_000
+
   private func respond() {
     while findsPayers, !pendingPayers.isEmpty { feed(.payerFound(pendingPayers.removeFirst(), payer)) }
     while !pendingUsers.isEmpty {
@@ -118,7 +121,7 @@ final class Bench {
         legs[leg] =
           port == .app || port == .devices ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
       }
-      feed(.prepared(call, .success(PreparedMedia(legs))))
+      feed(.prepared(call, .success(PreparedMedia(legs, ownRoom: Bench.ownRoom))))
     }
     while ledger != .silent, !pendingSteps.isEmpty {
       let (step, operation) = pendingSteps.removeFirst()
@@ -485,6 +488,7 @@ final class Bench {
     case .warning(_, let warning, let isRaised): "\(isRaised ? "raise" : "clear") \(warning.rawValue)"
     case .members: "members"
     case .speakers: "speakers"
+    case .recording: "recording"
     case .ended(_, let summary): "ended \(summary.cause.rawValue)"
     }
   }
@@ -512,6 +516,9 @@ final class Bench {
     case .endRecording: "end recording"
     case .play(let leg, let sound): "play \(leg) \(sound)"
     case .playBeneath(let sound): "play beneath \(sound.map { "\($0)" } ?? "nothing")"
+    case .recordingTone(let isOn): "tone \(isOn)"
+    case .toneInRoom(let room, let isOn): "tone in room \(room) \(isOn)"
+    case .shareRoom(let isOn): "share room \(isOn)"
     case .playInRoom(let room, let sound): "play in room \(room) \(sound.map { "\($0)" } ?? "nothing")"
     case .close: "close"
     }

@@ -117,7 +117,7 @@ struct Invariants {
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
       .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
       .transfer(let call, _), .offered(let call, _), .quality(let call, _), .warning(let call, _, _),
-      .members(let call, _), .speakers(let call, _):
+      .members(let call, _), .speakers(let call, _), .recording(let call, _):
       let isTold = lives[call].map { $0.placed == 1 && $0.caller == session || $0.invited[session] == 1 } ?? false
       check(call, isTold, "\(Bench.word(event)) before it was placed")
       check(call, lives[call]?.ended[session] ?? 0 == 0, "\(Bench.word(event)) after its end")

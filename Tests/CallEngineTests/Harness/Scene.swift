@@ -52,7 +52,7 @@ enum Scene {
     _ name: String, host: UInt32, priority: UInt16 = 10, protection: MediaPolicy.Protection = .none,
     limits: TrunkCapacity.Limits = TrunkCapacity.Limits(), owned: Set<E164Number>? = nil, pings: Bool = false,
     sessionTimer: SessionTimerPolicy = .standard, maximumRedirections: Int = 0,
-    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [], recording: RecordingRule? = nil
+    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [], recording: RecordingOptions? = nil
   ) throws -> CallTrunk {
     var health = TrunkHealth.Policy()
     if !pings { health.intervalMilliseconds = 0 }

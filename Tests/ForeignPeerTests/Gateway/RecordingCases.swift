@@ -29,7 +29,7 @@ enum RecordingCases {
         return try await GatewayCase.reported(alice) {
           try await SoundJudge.shared.prepare()
           let folder = try TemporaryFolder("recorded")
-          try await order(.record(.begin(format, isAnnounced: false)), call, gateway)
+          try await order(.record(.begin(RecordingOptions(format))), call, gateway)
           try await say(greeting, alice, in: folder)
           try await order(.mute(.called, true), call, gateway)
           try await say(aside, alice, in: folder)
@@ -61,9 +61,10 @@ enum RecordingCases {
     ) {
       try await GatewayRunning.run(GatewaySettings()) { gateway in
         var apps: [AppPeer] = []
+        var calls: [CallID] = []
         for user in ["alice", "bob"] {
           let app = try await AppPeer(gateway, as: .trial, user: user)
-          _ = try await app.established("weekly", ["kind": "conference"])
+          calls.append(CallID(unchecked: try await app.established("weekly", ["kind": "conference"])))
           apps.append(app)
         }
         let (alice, bob) = (apps[0], apps[1])
@@ -72,7 +73,8 @@ enum RecordingCases {
             environment: "sandbox", application: GatewayPayer.trial.key, conference: try ConferenceID("weekly"))
           let account = try AccountName(validating: GatewayPayer.trial.name)
           let begun = await gateway.operations.conference(
-            room, .record(.begin(.opus, isAnnounced: false), for: account), by: "test")
+            room, .record(.begin(RecordingOptions(.opus, hasTone: true, hasTracks: true)), for: account), by: "test")
+          for app in apps { try require(try await app.told("recording").text("state") == "on", "apps are told") }
           try require(begun == .done, "it begins: \(begun)")
           _ = try await UserCases.heard(by: bob, from: alice, greeting)
           _ = try await UserCases.heard(by: alice, from: bob, aside)
@@ -86,7 +88,11 @@ enum RecordingCases {
           let seconds = try await FFmpeg.seconds(file)
           try require(
             abs(seconds * 1000 - Double(recording.milliseconds)) <= milliseconds, "\(seconds) s: \(recording)")
-          return "\(rounded(seconds)) s: \(all)"
+          for (call, own, other) in [(calls[0], greeting, aside), (calls[1], aside, greeting)] {
+            let (_, track) = try await sound(gateway, "sandbox", call, in: folder)
+            _ = try await words(track, "mono", [own], not: [other], in: folder)
+          }
+          return "\(rounded(seconds)) s: \(all); each in its track"
         }
       }
     }
@@ -113,7 +119,10 @@ enum RecordingCases {
     query.call = call
     let asked = query
     let recording = try await Deadline(seconds: 5).first("a recording that is over", everyMilliseconds: 20) {
-      try await library.store.recordings(asked).first { $0.state == .complete }
+      try await library.store.recordings(asked).first { recording in
+        if case .call = recording.subject, call == nil { return false }
+        return recording.state == .complete
+      }
     }
     let sound = try library.sound(of: recording)
     let file = folder.url.appendingPathComponent("recording.\(recording.format.fileExtension)")

@@ -190,6 +190,37 @@ enum UserCases {
       for app in [scene.alice, bob] { try require(try await app.ended().text("cause") == "hungUp", "hung up") }
       return "\(said); \(toBob), \(toAlice)"
     },
+    make(
+      "a third is brought in to a call", expected: "three understand each other, and two when the third has left", devices: 1
+    ) { scene in
+      let carol = try await AppPeer(
+        scene.gateway, as: .trial, user: "carol", sequence: 1, ["features": ["incoming.1"], "device": "desk"])
+      let call = try await ring(scene, early: true)
+      let bob = scene.bob[0]
+      try bob.peer.run("accept", ["headers": ["room": "7"]])
+      try await scene.alice.told("established")
+      try await bob.told("established")
+      var order = OriginateOrder(
+        environment: "sandbox", account: try AccountName(validating: GatewayPayer.trial.name),
+        guestOf: CallID(unchecked: call), (.user, "carol"))
+      order.application = GatewayPayer.trial.key
+      let guest = try await scene.gateway.operations.originate(order).get()
+      try await carol.answers()
+      try await carol.told("established")
+      let said = [
+        try await heard(by: carol, from: scene.alice, "Now there are three of us in this call."),
+        try await heard(by: scene.alice, from: carol, "And everybody understands what I say."),
+        try await heard(by: bob, from: carol, "The second one understands it just as well."),
+      ]
+      try require(await scene.gateway.operations.hangUp(guest, by: "test", cause: 16), "the third leaves")
+      _ = try await carol.ended()
+      let after = try await heard(by: bob, from: scene.alice, "Now we are alone with each other again.")
+      try bob.hangUp()
+      for app in [scene.alice, bob] { try require(try await app.ended().text("cause") == "hungUp", "hung up") }
+      let record = try await scene.gateway.record(call, in: "sandbox")
+      try require(record.story.contains { $0.text.contains("brought in, by call \(guest)") }, "\(record.story)")
+      return said.joined(separator: "; ") + "; " + after
+    },
     make("a device that listens no more, and a user that nobody knows", expected: "not reachable; unknown", devices: 1)
     {
       scene in

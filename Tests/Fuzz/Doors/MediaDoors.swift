@@ -209,6 +209,10 @@ private final class BridgeBench {
           .enterRoom(side, RoomIdentifier(rawValue: UInt64(kind >> 4 & 1)), RoomOptions()), at: now, outbox: outbox,
           events: &events)
       case 7 where kind & 8 != 0: bridge.handle(.leaveRoom(side), at: now, outbox: outbox, events: &events)
+      case 7 where kind & 48 == 48:
+        let command: MediaCommand =
+          kind & 64 == 0 ? .toneBeneath(kind & 2 == 0) : kind & 128 == 0 ? .shareRoom(kind & 2 == 0) : .record(.sound)
+        bridge.handle(command, at: now, outbox: outbox, events: &events)
       case 7 where kind & 16 != 0:
         bridge.handle(.playBeneath(kind & 2 == 0 ? nil : Self.sound), at: now, outbox: outbox, events: &events)
       default:

@@ -140,6 +140,9 @@ final class TestGatewayCore {
       }
       tell(.answered(number, id, answer))
     case .answer, .mute, .report: tell(.done(number))
+    case .record(let id, let state):
+      tell(.done(number))
+      tell(.recording(id, state))
     case .room(let id, _):
       func member(_ participant: Int, _ user: String, muted: Bool = false) -> RoomMembers.Member {
         RoomMembers.Member(

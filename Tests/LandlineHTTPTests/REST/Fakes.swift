@@ -94,9 +94,10 @@ final class FakeOperations: GatewayOperations {
       switch order {
       case .lock(let isLocked): state.rooms[index].isLocked = isLocked
       case .tones(let isOn): state.rooms[index].hasTones = isOn
-      case .record(.begin(let format, _), _):
+      case .keys(let keys): state.rooms[index].keys = keys
+      case .record(.begin(let options), _):
         state.rooms[index].recording = RunningRecording(
-          id: RecordingID(unchecked: "recording-1"), format: format, startedAt: Instant(milliseconds: 1_000))
+          id: RecordingID(unchecked: "recording-1"), options, startedAt: Instant(milliseconds: 1_000))
       case .record(.pause(let isOn), _): state.rooms[index].recording?.isPaused = isOn
       case .record(.end, _): state.rooms[index].recording = nil
       case .say, .stopSaying: break

@@ -58,7 +58,7 @@ import Testing
             .init(.sip(try SIPAddress("front@pbx.example.com"))),
           ], noAnswerStatus: 503, channels: 10, answersFirst: true,
           callers: .init(refusesAnonymous: true, blocked: ["+4670", "+1"]),
-          recording: RecordingRule(.wav, isAnnounced: false)))
+          recording: RecordingOptions(.wav, isAnnounced: false)))
     #expect(try await kit.send("GET", Self.path).body == full.body)
     #expect(try await kit.send("DELETE", Self.path).status == 204)
     #expect(try await kit.send("DELETE", Self.path).code == "number.unknown")

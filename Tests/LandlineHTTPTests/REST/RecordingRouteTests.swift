@@ -59,7 +59,7 @@ import Testing
     #expect(try await kit.send("DELETE", Self.ofCall).status == 204)
     #expect(
       kit.operations.with { $0.callOrders } == [
-        .record(.begin(.wav, isAnnounced: true)), .record(.pause(true)), .record(.end),
+        .record(.begin(RecordingOptions(.wav, isAnnounced: true))), .record(.pause(true)), .record(.end),
       ])
     await kit.close()
   }
@@ -77,9 +77,40 @@ import Testing
     let acme = AccountName(unchecked: "acme")
     #expect(
       kit.operations.with { $0.roomOrders } == [
-        .record(.begin(.opus, isAnnounced: false), for: acme), .record(.pause(true), for: acme),
+        .record(.begin(RecordingOptions(.opus)), for: acme), .record(.pause(true), for: acme),
         .record(.end, for: acme),
       ])
+    await kit.close()
+  }
+
+  @Test func aToneAndTracksAreAskedFor() async throws {
+    let kit = try await Self.kit()
+    let wanted = #"{"tone":true,"tracks":true,"announce":true}"#
+    let begun = try await kit.send("POST", Self.ofRoom, wanted, key: "k-1")
+    #expect(begun.tree["recording"]?["tone"] == .boolean(true) && begun.tree["recording"]?["tracks"] == .boolean(true))
+    #expect(begun.tree["recording"]?["announced"] == .boolean(true), "\(begun)")
+    #expect(try await kit.send("POST", Self.ofCall, wanted, key: "k-2").code == "body.unknownMember", "a call has no tracks")
+    await kit.close()
+  }
+
+  @Test func somebodyIsBroughtInToACallOnceForEachKey() async throws {
+    let kit = try await Self.kit()
+    let path = "/v1/live-calls/call-1/participants"
+    let body = #"{"kind":"phone","target":"+46709999999","muted":true,"headers":{"x-order":"42"}}"#
+    #expect(try await kit.send("POST", path, body).code == "idempotency.missing")
+    let added = try await kit.send("POST", path, body, key: "add-1", as: "owner")
+    #expect(added.status == 201 && added.tree["id"] == .string("call-1"), "\(added)")
+    #expect(try await kit.send("POST", path, body, key: "add-1", as: "owner").status == 201)
+    let orders = kit.operations.with { $0.orders }
+    let order = try #require(orders.first)
+    #expect(orders.count == 1 && order.host?.text == "call-1" && order.second == (.phone, "+46709999999"))
+    #expect(order.application == "key" && order.account.text == "acme" && order.beginsMuted)
+    #expect(try await kit.send("POST", path, #"{"kind":"conference","target":"x"}"#, key: "a-2").code == "body.member")
+    #expect(
+      try await kit.send("POST", "/v1/live-calls/call-9/participants", body, key: "a-3").code == "call.unknown")
+    #expect(
+      try await kit.send("POST", path, body.replacing("}}", with: #"},"account":"other"}"#), key: "a-4", as: "owner")
+        .code == "ledger.unknownAccount")
     await kit.close()
   }
 

@@ -50,6 +50,7 @@ extension GatewayOracles {
     case .end: isDone = room?.participants.isEmpty ?? true
     case .lock(let isLocked): isDone = room?.isLocked ?? isLocked == isLocked
     case .tones(let isOn): isDone = room?.hasTones ?? isOn == isOn
+    case .keys(let keys): isDone = room?.keys ?? keys == keys
     case .silence(let number, let isOn): isDone = participant(number)?.isSilenced ?? isOn == isOn
     case .deafen(let number, let isOn): isDone = participant(number)?.isDeaf ?? isOn == isOn
     case .record, .say, .stopSaying: isDone = true

@@ -56,7 +56,7 @@ extension GatewayOracles {
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
       .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
       .transfer(let call, _), .offered(let call, _), .quality(let call, _), .warning(let call, _, _),
-      .members(let call, _), .speakers(let call, _):
+      .members(let call, _), .speakers(let call, _), .recording(let call, _):
       let told = calls[call]?.told[session]
       if told?.begins != 1 || told?.ends != 0 { scene.fail("events", "an event of call \(call) outside its life") }
     case .ended(let call, _):

@@ -234,7 +234,7 @@ extension GatewayScene {
       note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
     case .incoming(let call, let invitation): rings(call, invitation, app)
     case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held, .transfer,
-      .offered, .quality, .warning, .speakers:
+      .offered, .quality, .warning, .speakers, .recording:
       break
     case .members(let call, let members): oracles.members(members, call, app, in: self)
     }

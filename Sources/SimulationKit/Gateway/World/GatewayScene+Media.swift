@@ -53,7 +53,8 @@ extension GatewayScene {
       bridge[leg] = SimulatedMedia.Leg()
     case .enterRoom(_, let number, _): oracles.entersRoom(number + (plants(.wrongRoom) ? 1 : 0), call, in: self)
     case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt,
-      .deafen, .record, .pauseRecording, .endRecording, .play, .playBeneath, .playInRoom:
+      .deafen, .record, .pauseRecording, .endRecording, .play, .playBeneath, .playInRoom, .recordingTone,
+      .toneInRoom, .shareRoom:
       break
     }
   }
