@@ -167,7 +167,9 @@ extension CallMachine {
   private func follow(_ number: RequestNumber, _ watch: RoomWatch, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing, .reaching, .up:
-      guard roomPlace != nil, snapshot.guestOf == nil else { return refuse(number, session, .message, "the call is in no conference") }
+      guard roomPlace != nil, snapshot.guestOf == nil else {
+        return refuse(number, session, .message, "the call is in no conference")
+      }
       self[leg].app?.watch = watch
       reply(.done(number), to: session)
       followRoom(leg)

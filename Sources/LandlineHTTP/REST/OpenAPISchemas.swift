@@ -194,7 +194,6 @@ enum OpenAPISchemas {
       "Quality",
       object([
         ("sent", reference("Direction")), ("received", reference("Direction")), ("round_trip_ms", maybe(number)),
-        ("keys", text),
       ])
     ),
     (
@@ -355,7 +354,8 @@ enum OpenAPISchemas {
       "Conference",
       object([
         ("id", text), ("application", text), ("application_key", text), ("account", maybe(text)), ("since", time),
-        ("locked", flag), ("tones", flag), ("keys", choice(RoomKeys.allCases.map(\.rawValue))), ("recording", maybe(reference("RunningRecording"))),
+        ("locked", flag), ("tones", flag), ("keys", choice(RoomKeys.allCases.map(\.rawValue))),
+        ("recording", maybe(reference("RunningRecording"))),
         ("participants", list(reference("Participant"))),
       ])
     ),

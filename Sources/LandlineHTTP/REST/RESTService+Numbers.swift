@@ -28,6 +28,9 @@ extension RESTService {
     .init(
       name: "record_announced", kind: .flag,
       description: "Whether a voice says to both sides that they are recorded; so by default."),
+    .init(
+      name: "record_tone", kind: .flag,
+      description: "Whether both sides hear a short tone every 15 seconds meanwhile; not by default."),
   ]
 
   private static let targetMembers: [RESTRoute.Member] = [

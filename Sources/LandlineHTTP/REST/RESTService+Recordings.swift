@@ -63,7 +63,8 @@ extension RESTService {
       RESTRoute(
         method: "POST", path: ofRoom, id: "recordConference",
         summary: "Record what is heard in a conference, until it ends", repeating: .keyRequired,
-        query: RESTService.conferenceQuery, body: RESTService.beginMembers + [RESTService.beginTracks], success: .json(201, "Conference"),
+        query: RESTService.conferenceQuery, body: RESTService.beginMembers + [RESTService.beginTracks],
+        success: .json(201, "Conference"),
         problems: RESTService.roomProblems
       ) { call in
         let order = try await beginning(call)

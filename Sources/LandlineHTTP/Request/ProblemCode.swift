@@ -181,7 +181,7 @@ package struct ProblemCode: Hashable, Sendable {
       case .noRoute, .billing, .congestion: 503
       case .number, .address, .header: 400
       case .internal: 500
-      case .capabilityRemote, .capabilityLocal, .transfer, .recording, .saying: 409
+      case .capabilityRemote, .capabilityLocal, .transfer, .recording, .saying, .roomFull, .roomLocked: 409
       default: row.domain == .network ? 504 : 502
       }
     let isRetryable =

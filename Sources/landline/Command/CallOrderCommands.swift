@@ -105,8 +105,8 @@ extension CallsCommand {
         landline calls add last +46701234567
         landline calls add last user:bob --muted
 
-        They have a call of their own, which the call's account pays for or the one that is named, and which ends with it:
-        landline calls hangup takes them out, landline calls mute CALL called --off lets those be heard who came in muted.
+        They have a call of their own, paid by the call's account or the one that is named, which ends with the call. To take
+        them out, hang up that call; to let those be heard who came in muted, unmute its called side.
         """)
 
     @Argument(help: "The call's id, the beginning of one, or last.")

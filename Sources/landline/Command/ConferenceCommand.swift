@@ -153,7 +153,8 @@ extension ConferenceCommand {
     enum Mode: String, ExpressibleByArgument, CaseIterable { case ignore, forward, detect }
 
     static let configuration = CommandConfiguration(
-      commandName: "keys", abstract: "What becomes of keys that are pressed in a conference; none is heard in any case.",
+      commandName: "keys",
+      abstract: "What becomes of keys that are pressed in it; none is heard.",
       discussion: """
         landline conference keys weekly detect
         landline conference keys weekly forward

@@ -118,7 +118,8 @@ extension NumberCommand {
     @Flag(inversion: .prefixedNo, help: "Whether a voice says to both sides that they are recorded (default: it does).")
     var recordAnnounced: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Whether both sides hear a short tone every 15 s meanwhile (default: they do not).")
+    @Flag(
+      inversion: .prefixedNo, help: "Whether both sides hear a short tone every 15 s meanwhile (default: they do not).")
     var recordTone: Bool?
 
     @Flag

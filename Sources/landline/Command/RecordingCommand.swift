@@ -60,7 +60,8 @@ extension RecordingCommand {
 
     func run() async throws {
       try await common.console {
-        try await $0.recordingStart(subject.place(common), format: format?.rawValue, isAnnounced: announce, hasTone: tone, hasTracks: tracks)
+        try await $0.recordingStart(
+          subject.place(common), format: format?.rawValue, isAnnounced: announce, hasTone: tone, hasTracks: tracks)
       }
     }
   }

@@ -156,7 +156,8 @@ struct CallsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calls", abstract: "Calls of a running gateway.",
     subcommands: [
-      List.self, Show.self, Watch.self, HangUp.self, Press.self, Mute.self, Hold.self, Transfer.self, Add.self, Say.self,
+      List.self, Show.self, Watch.self, HangUp.self, Press.self, Mute.self, Hold.self, Transfer.self, Add.self,
+      Say.self,
       Capture.self,
     ])
 

@@ -191,7 +191,8 @@ enum UserCases {
       return "\(said); \(toBob), \(toAlice)"
     },
     make(
-      "a third is brought in to a call", expected: "three understand each other, and two when the third has left", devices: 1
+      "a third is brought in to a call", expected: "three understand each other, and two when the third has left",
+      devices: 1
     ) { scene in
       let carol = try await AppPeer(
         scene.gateway, as: .trial, user: "carol", sequence: 1, ["features": ["incoming.1"], "device": "desk"])

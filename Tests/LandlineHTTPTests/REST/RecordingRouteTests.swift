@@ -89,7 +89,8 @@ import Testing
     let begun = try await kit.send("POST", Self.ofRoom, wanted, key: "k-1")
     #expect(begun.tree["recording"]?["tone"] == .boolean(true) && begun.tree["recording"]?["tracks"] == .boolean(true))
     #expect(begun.tree["recording"]?["announced"] == .boolean(true), "\(begun)")
-    #expect(try await kit.send("POST", Self.ofCall, wanted, key: "k-2").code == "body.unknownMember", "a call has no tracks")
+    #expect(
+      try await kit.send("POST", Self.ofCall, wanted, key: "k-2").code == "body.unknownMember", "a call has no tracks")
     await kit.close()
   }
 
