@@ -19,6 +19,10 @@ extension RulesRow {
         $0.fromApp.jitter = 60
         $0.fromApp.tooLate = { $0 == 3 ? 2 : 0 }
       }),
+    RulesRow(
+      "clockDrift", sound { $0.fromTrunk.clockDrift = -340 },
+      // As wrong as quartz may be.
+      not: sound { $0.fromTrunk.clockDrift = 90 }),
     // The queue grows, and then packets are lost.
     RulesRow(
       "thinLink",

@@ -15,6 +15,8 @@ struct SceneSound: Sendable {
     var jitter: Double = 1
     var bytes = 8_000
     var score = 4.4
+    /// Parts per million.
+    var clockDrift: Double?
   }
 
   var count = 20
@@ -54,6 +56,7 @@ struct SceneSound: Sendable {
           received.effectiveLoss = 0
         }
         received.jitter = inward.jitter
+        received.clockDrift = inward.clockDrift
         received.score = isSilent ? 0 : inward.score
         sent.packets += Int64(packets)
         sent.bytes += Int64(outward.bytes)

@@ -61,7 +61,7 @@ import Testing
 
   @Test func aCallIsRecordedAndTellsSo() async throws {
     try await withClient { gateway, client in
-      let call = try client.calls.callPhoneNumber("+46000000200")
+      let call = try client.calls.callConference("weekly")
       #expect(await call.reaches("established"))
       #expect(call.recording == .off)
       try call.record(.on)

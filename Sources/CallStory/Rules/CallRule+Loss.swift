@@ -8,6 +8,8 @@ extension CallRule {
   static let highLoss = 0.03
   /// Share of packets that come too late from which on waiting is too short.
   static let manyTooLate = 0.01
+  /// Millionths from which on a clock is said to be wrong: quartz is right to 100.
+  private static let mostDrift = 200.0
 
   /// Rules that say of a call that its sound was no good one.
   static let lossy: Set<String> = [
@@ -69,6 +71,20 @@ extension CallRule {
           + "and had made something up in their place: jitter of up to \(whole(late.jitter)) ms is more than it waits for.",
         evidence: packets(call),
         fixes: ["look for a full line or a wireless network on the way from the \(name(late.side))"])
+    },
+    CallRule("clockDrift", "The clock of a side runs faster or slower than the gateway's") { call in
+      let sides = [(side: LegID.near, second: call.near), (.far, call.far)]
+      let drifts = sides.compactMap { side, second in second?.received.clockDrift.map { (side: side, drift: $0) } }
+      guard let worst = drifts.max(by: { abs($0.drift) < abs($1.drift) }), abs(worst.drift) >= mostDrift else {
+        return nil
+      }
+      let (rate, hour) = (whole(abs(worst.drift)), whole(abs(worst.drift) * 3.6))
+      return Verdict(
+        55, owner(worst.side),
+        "The clock of the \(name(worst.side)) runs \(rate) millionths too \(worst.drift > 0 ? "fast" : "slow"): in an hour that is "
+          + "\(hour) ms of sound, which whoever plays it has to leave out or make up. In a conference the gateway does so in pauses.",
+        evidence: ["clock of the \(name(worst.side)): \(worst.drift > 0 ? "+" : "-")\(rate) ppm"],
+        fixes: ["look for a device or a sound card whose sampling rate is wrong, or for a virtual machine's clock"])
     },
     CallRule("appUplinkLoss", "The app's sound was lost on its way to the gateway") { call in
       guard conference(call) == nil, let loss = heard(call, .near, isSent: false) else { return nil }

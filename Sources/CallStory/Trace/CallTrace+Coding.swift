@@ -92,6 +92,7 @@ extension CallTrace.Second {
 extension CallTrace.Direction {
   fileprivate var isFinite: Bool {
     lossRate.isFinite && jitter.isFinite && score.isFinite && (buffered ?? 0).isFinite && (effectiveLoss ?? 0).isFinite
+      && (clockDrift ?? 0).isFinite
   }
 }
 
@@ -167,6 +168,7 @@ extension CallTrace.Direction {
     writer.optional("effectiveLoss", effectiveLoss)
     writer.optional("tooLate", tooLate)
     writer.optional("recovered", recovered)
+    writer.optional("clockDrift", clockDrift)
   }
 }
 

@@ -227,11 +227,15 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     public var score: Double
     /// Milliseconds that a packet of the last second was held at most, to be put in order; `nil` where nobody measured it.
     public var buffered: Double?
+    /// Parts per million that the sender's clock is faster than ours, below 0 where it is slower; `nil` where it is not known,
+    /// and of what was sent.
+    public var clockDrift: Double?
 
     /// A negative number of packets lost, which RFC 3550 allows, becomes 0.
     public init(
       packets: Int64, bytes: Int64, lost: Int64, lossRate: Double, jitter: Double, score: Double,
-      buffered: Double? = nil, effectiveLoss: Double? = nil, tooLate: Int64? = nil, recovered: Int64? = nil
+      buffered: Double? = nil, effectiveLoss: Double? = nil, tooLate: Int64? = nil, recovered: Int64? = nil,
+      clockDrift: Double? = nil
     ) {
       self.packets = packets
       self.bytes = bytes
@@ -243,6 +247,7 @@ public struct CallTrace: Decodable, Hashable, Sendable {
       self.jitter = jitter
       self.score = score
       self.buffered = buffered
+      self.clockDrift = clockDrift
     }
   }
 

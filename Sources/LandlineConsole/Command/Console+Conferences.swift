@@ -86,6 +86,23 @@ extension Console {
         rows: [[.text(place.id), .text(options.target), .text(optional: answer["id"]?.text)]]))
   }
 
+  /// Calls somebody who talks with the two of a call.
+  package func callsAdd(
+    _ call: String, _ options: ParticipantOptions, control: String?, environment name: String?
+  ) async throws -> Answer {
+    let members = try options.members()
+    let id = try await callID(call, control: control, environment: name)
+    let response = try await ControlClient(path: controlPath(control)).post(
+      "/v1/live-calls/\(id)/participants" + query(["environment": name]), .members(members),
+      key: options.key ?? WriteOptions.newKey())
+    guard (200..<300).contains(response.status) else { throw orderFailure(response, control) }
+    let answer = try object(response, control)
+    return Answer(
+      row: Listing(
+        [Column("to"), Column("target"), Column("call")],
+        rows: [[.text(id.text), .text(options.target), .text(optional: answer["id"]?.text)]]))
+  }
+
   // MARK: Paths and refusals
 
   func target(_ place: ConferencePlace, _ rest: String = "") throws -> String {

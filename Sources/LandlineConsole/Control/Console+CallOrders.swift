@@ -45,23 +45,6 @@ extension Console {
     return done(place, "calling", target)
   }
 
-  /// Calls somebody who talks with the two of a call.
-  package func callsAdd(
-    _ call: String, _ options: ParticipantOptions, control: String?, environment name: String?
-  ) async throws -> Answer {
-    let members = try options.members()
-    let id = try await callID(call, control: control, environment: name)
-    let response = try await ControlClient(path: controlPath(control)).post(
-      "/v1/live-calls/\(id)/participants" + query(["environment": name]), .members(members),
-      key: options.key ?? WriteOptions.newKey())
-    guard (200..<300).contains(response.status) else { throw orderFailure(response, control) }
-    let answer = try object(response, control)
-    return Answer(
-      row: Listing(
-        [Column("to"), Column("target"), Column("call")],
-        rows: [[.text(id.text), .text(options.target), .text(optional: answer["id"]?.text)]]))
-  }
-
   private func target(_ place: CallPlace, _ rest: String = "") async throws -> String {
     let call = try await callID(place.call, control: place.control, environment: place.environment)
     return "/v1/live-calls/\(call)\(rest)" + query(["environment": place.environment])

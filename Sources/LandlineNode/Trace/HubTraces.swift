@@ -376,6 +376,7 @@ extension CallTrace.Direction {
     self.init(received)
     tooLate = Int64(clamping: received.tooLate)
     recovered = Int64(clamping: received.recovered)
+    clockDrift = received.clockDrift
   }
 }
 

@@ -36,6 +36,7 @@ extension MediaLeg {
     received.lossRate = loss.rate
     received.effectiveLoss = loss.effective
     received.jitter = reception.jitterMilliseconds
+    received.clockDrift = reception.clockDrift
     received.buffered = Double(longestWait) / 1000
     longestWait = 0
     received.reordered = reception.reordered

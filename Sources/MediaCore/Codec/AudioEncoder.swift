@@ -28,6 +28,8 @@ public final class AudioEncoder {
     public var discontinuous = false
     /// The peer asks for packets of one size.
     public var constantBitRate = false
+    /// The sound was coded before, by Opus as well: what both take adds up.
+    var isCodedAgain = false
 
     /// For a peer that asks for nothing: in-band FEC, silence is sent, any bit rate.
     public init() {}

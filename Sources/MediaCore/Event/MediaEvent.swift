@@ -58,6 +58,9 @@ public struct MediaStatistics: Hashable, Sendable {
     public var effectiveLoss: Double = 0
     /// Milliseconds (RFC 3550 A.8).
     public var jitter: Double = 0
+    /// Parts per million that the sender's clock is faster than ours, below 0 where it is slower: what is received must be
+    /// shortened or stretched by as much. `nil`: not known (``ReceptionStatistics/clockDrift``), or of what was sent.
+    public var clockDrift: Double?
     /// Milliseconds that a packet of the last second was held at most, to be put in order; 0 where none had to wait.
     public var buffered: Double = 0
     /// Packets received out of order since the start; not known of what was sent.

@@ -53,9 +53,9 @@ final class RoomEncoding {
   /// `nil` when the coder cannot be made.
   init?(for stream: MediaPlan.Stream, roomRate: Int) {
     let rate = min(stream.send.codec.samplingRate, roomRate)
-    guard let encoder = try? AudioEncoder(stream.send.codec, samplingRate: rate, settings: .init(for: stream)) else {
-      return nil
-    }
+    var settings = AudioEncoder.Settings(for: stream)
+    settings.isCodedAgain = true
+    guard let encoder = try? AudioEncoder(stream.send.codec, samplingRate: rate, settings: settings) else { return nil }
     self.encoder = encoder
     self.roomRate = roomRate
     converter = rate == roomRate ? nil : RateConverter(from: roomRate, to: rate)

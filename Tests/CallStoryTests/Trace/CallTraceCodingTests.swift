@@ -28,7 +28,8 @@ struct CallTraceCodingTests {
     func direction(_ number: Int64) -> CallTrace.Direction {
       .init(
         packets: number, bytes: number + 1, lost: 3, lossRate: 0.25, jitter: 1e-7, score: 4.5,
-        buffered: Double(number) + 0.5, effectiveLoss: 0.125, tooLate: 2, recovered: 1)
+        buffered: Double(number) + 0.5, effectiveLoss: 0.125, tooLate: 2, recovered: 1,
+        clockDrift: -12.5)
     }
     trace.seconds = [
       .init(at: 4, side: LegID(2), received: direction(10), sent: direction(20), roundTrip: 12.75, reports: 7)

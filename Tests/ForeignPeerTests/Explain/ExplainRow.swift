@@ -41,6 +41,7 @@ struct ExplainRow: Sendable {
     "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere", "numberNotOurs", "nobodyToGoTo",
     "callerTurnedAway", "unsignedCaller", "identityFailed", "identityLate", "inboundNotCovered", "forwardedInALoop",
     "numberFull", "transferFailed", "transferred", "participantLoss", "participantMuted", "conferenceAlone",
+    "clockDrift",
   ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course

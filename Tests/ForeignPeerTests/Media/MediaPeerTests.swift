@@ -62,6 +62,12 @@ struct MediaPeerTests {
   func chromiumAndTelephone(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "A voice in a conference",
+    .enabled(if: PythonPeer.isInstalled && PeerProgram.flite.isInstalled, "\(PythonPeer.absence), or flite is absent"),
+    arguments: PeerCase.chosen(ConferenceSoundCases.cases))
+  func conferenceSound(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "A bridge that drops 5 % of the packets is found at the first try, whoever was late",
     .enabled(if: PythonPeer.isInstalled && PeerProgram.sipp.isInstalled, "\(PythonPeer.absence), or sipp is absent"),
     .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),

@@ -38,7 +38,7 @@ struct ConferenceCommandTests {
   @Test(
     "what is wrong is named, with its exit status",
     arguments: [
-      (["add", "weekly", "conf:other"], 2, "a conference takes part in no other"),
+      (["add", "weekly", "conf:other"], 2, "a conference cannot be added"),
       (["add", "weekly", "+4670"], 2, "number"),
       (["show", String(repeating: "r", count: 65)], 2, "64"),
       (["mute", "weekly", "1"], 3, "nobody is in a conference of that id"),
