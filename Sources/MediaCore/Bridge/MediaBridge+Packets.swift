@@ -54,14 +54,14 @@ extension MediaBridge {
     if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
   }
 
-  /// `isQuiet`: its sender says that nobody would hear it; `isCopy`: it came within another packet.
+  /// `isQuiet`: its sender says that nobody would hear it.
   private func hear(
-    _ packet: PacketBuffer, _ header: RTPHeader, isQuiet: Bool, isCopy: Bool = false, _ leg: MediaLeg,
-    _ flow: MediaFlow?, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+    _ packet: PacketBuffer, _ header: RTPHeader, isQuiet: Bool, _ leg: MediaLeg, _ flow: MediaFlow?,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
     leg.heard(header, at: now, events: &events)
     flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
-    insert(packet, header, isSound: true, isQuiet: isQuiet, isCopy: isCopy, leg, at: now)
+    insert(packet, header, isSound: true, isQuiet: isQuiet, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
     // A leg that is alone or in a room. Keys are the other one's alone.
     let isBeneath = own.isTaken
@@ -96,7 +96,7 @@ extension MediaBridge {
       copy.count = RTPHeader.size + block.count
       // What is said of the packet is not said of the copy.
       if let header = RTPHeader(copy) {
-        hear(copy, header, isQuiet: false, isCopy: true, leg, flow, at: now, outbox: outbox, events: &events)
+        hear(copy, header, isQuiet: false, leg, flow, at: now, outbox: outbox, events: &events)
       }
     }
     guard payload.own.count > 0 else {

@@ -48,14 +48,14 @@ extension MediaBridge {
   package func roomDelay(of id: LegID) -> Int? { leg(id)?.seat?.waiting }
 
   /// A packet came in for the room that a leg is in. `isSound`: or it only has a number of the stream; `isQuiet`: its sender
-  /// says that nobody would hear it; `isCopy`: it came within another packet.
+  /// says that nobody would hear it.
   func insert(
-    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool = false, isCopy: Bool = false,
-    _ leg: MediaLeg, at now: MonotonicInstant
+    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool = false, _ leg: MediaLeg,
+    at now: MonotonicInstant
   ) {
     guard let seat = leg.seat else { return }
     // Its sound was made up meanwhile: the sender is to know.
-    if !seat.insert(packet, header, isSound: isSound, isQuiet: isQuiet, isCopy: isCopy, at: now), isSound {
+    if !seat.insert(packet, header, isSound: isSound, isQuiet: isQuiet, at: now), isSound {
       leg.reception.cameTooLate(header.sequence)
     }
   }

@@ -215,8 +215,7 @@ public final class AudioEndpoint {
     guard leg.mayReceive else { return }
     let isSound = meaning == .sound && header.payloadCount > 0
     // An event, and padding alone, have a number of the stream: they are not missing.
-    let clockRate = leg.codec(of: header.payloadType).clockRate
-    let isInTime = playout.insert(packet, header, clockRate: clockRate, isSound: isSound, at: now)
+    let isInTime = playout.insert(packet, header, isSound: isSound, at: now)
     // Its sound was made up meanwhile: the sender is to know.
     if !isInTime, isSound { leg.reception.cameTooLate(header.sequence) }
     guard header.payloadCount > 0 else { return }

@@ -40,7 +40,6 @@ final class StreamPlayout {
 
   private(set) var samplingRate: Int
   private let buffer: PlayoutBuffer
-  private let sparesPauses: Bool
   private let queue: SampleQueue
   private let scratch: Scratch
   private let decoded: SampleBuffer
@@ -61,7 +60,6 @@ final class StreamPlayout {
   init(samplingRate: Int, highestRate: Int, _ policy: PlayoutPolicy, _ scratch: Scratch = Scratch()) {
     self.samplingRate = samplingRate
     buffer = PlayoutBuffer(policy)
-    sparesPauses = policy.adapts
     // Two of the longest packets.
     queue = SampleQueue(capacity: 2 * highestRate * SampleBuffer.milliseconds / 1000)
     self.scratch = scratch
@@ -96,14 +94,11 @@ final class StreamPlayout {
     converter = nil
   }
 
-  /// `clockRate`: ticks a second of its time stamp; `isQuiet`: its sender says that nobody would hear it; `isCopy`: it came
-  /// within another packet. `false`: its turn was over.
+  /// `isQuiet`: its sender says that nobody would hear it. `false`: its turn was over.
   func insert(
-    _ packet: PacketBuffer, _ header: RTPHeader, clockRate: Int, isSound: Bool, isQuiet: Bool = false,
-    isCopy: Bool = false, at now: MonotonicInstant
+    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool = false, at now: MonotonicInstant
   ) -> Bool {
-    buffer.insert(
-      packet, header, clockRate: clockRate, isSound: isSound, isQuiet: isQuiet, isCopy: isCopy, at: now)
+    buffer.insert(packet, header.sequence, isSound: isSound, isQuiet: isQuiet, at: now)
   }
 
   /// The next frame. Counts what was made up in `leg`. `sparesQuiet`: what its sender says is quiet is silence, and not
@@ -137,11 +132,9 @@ final class StreamPlayout {
         return true
       }
       lastSamples = decoded.count
-      let isQuietForLong = isQuietForLong()
-      if isQuietForLong, leaveOut(decoder) { return true }
+      if isLeftOut() { return true }
       fade(isSpared, decoder)
       push()
-      if isQuietForLong { repeatQuiet(decoder) }
     case .missing(let next, let isNextQuiet):
       guard let decoder else { return true }
       // Amid silence only a copy in what is heard again is looked for.
@@ -161,10 +154,6 @@ final class StreamPlayout {
       guard let decoder, starvedMilliseconds < StreamPlayout.concealed else {
         buffer.refill()
         return false
-      }
-      // Where a sender pauses nobody hears what would be made up of its noise.
-      if sparesPauses, starvedMilliseconds == 0, ComfortNoise.level(of: frame) >= StreamPlayout.quiet {
-        former = .silence
       }
       if former == .sound {
         decoder.conceal(samples: lastSamples, into: decoded)
@@ -208,30 +197,14 @@ final class StreamPlayout {
     former = isSpared ? .silence : .sound
   }
 
-  /// More or less waits than is needed, and the sound that was decoded is one of many quiet ones in a row.
-  private func isQuietForLong() -> Bool {
-    guard buffer.hasSurplus || buffer.isShort, ComfortNoise.level(of: decoded) >= StreamPlayout.quiet else {
+  /// The sound that was decoded is one of many quiet ones in a row, and more waits than is needed.
+  private func isLeftOut() -> Bool {
+    guard buffer.hasSurplus, ComfortNoise.level(of: decoded) >= StreamPlayout.quiet else {
       quietPackets = 0
       return false
     }
     quietPackets = min(quietPackets + 1, StreamPlayout.quietPackets)
-    return quietPackets == StreamPlayout.quietPackets
-  }
-
-  /// Leaves out what waits more than is needed. `true`: that is all of what was decoded.
-  private func leaveOut(_ decoder: AudioDecoder) -> Bool {
-    guard buffer.hasSurplus else { return false }
-    let leftOut = buffer.leavesOut(of: decoded.count * 1000 / decoder.samplingRate)
-    decoded.count = max(decoded.count - leftOut * decoder.samplingRate / 1000, 0)
-    return decoded.count == 0
-  }
-
-  /// Less waits than is needed: a frame of what was decoded is heard twice.
-  private func repeatQuiet(_ decoder: AudioDecoder) {
-    guard buffer.isShort else { return }
-    buffer.lengthened()
-    decoded.count = min(decoded.count, decoder.samplingRate * StreamPlayout.frameMilliseconds / 1000)
-    push()
+    return quietPackets == StreamPlayout.quietPackets && buffer.leavesOut()
   }
 
   /// Makes up one packet; `true`: from a copy in the next one.

@@ -77,16 +77,14 @@ final class RoomSeat {
 
   // MARK: What comes in
 
-  /// A packet came in that is neither stray nor seen before. `isQuiet`: its sender says that nobody would hear it; `isCopy`: it
-  /// came within another packet. `false`: its turn was over.
+  /// A packet came in that is neither stray nor seen before. `isQuiet`: its sender says that nobody would hear it. `false`:
+  /// its turn was over.
   func insert(
-    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool, isCopy: Bool, at now: MonotonicInstant
+    _ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, isQuiet: Bool, at now: MonotonicInstant
   ) -> Bool {
     // What nobody is to hear is not even looked at.
     guard let member, !member.isMuted else { return true }
-    return playout.insert(
-      packet, header, clockRate: member.codec(of: header.payloadType).clockRate, isSound: isSound, isQuiet: isQuiet,
-      isCopy: isCopy, at: now)
+    return playout.insert(packet, header, isSound: isSound, isQuiet: isQuiet, at: now)
   }
 
   /// The stream that comes in begins anew.

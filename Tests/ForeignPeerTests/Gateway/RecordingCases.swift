@@ -73,7 +73,7 @@ enum RecordingCases {
             environment: "sandbox", application: GatewayPayer.trial.key, conference: try ConferenceID("weekly"))
           let account = try AccountName(validating: GatewayPayer.trial.name)
           let begun = await gateway.operations.conference(
-            room, .record(.begin(RecordingOptions(.opus, hasTone: true, hasTracks: true)), for: account), by: "test")
+            room, .record(.begin(RecordingOptions(.opus, hasTracks: true)), for: account), by: "test")
           for app in apps { try require(try await app.told("recording").text("state") == "on", "apps are told") }
           try require(begun == .done, "it begins: \(begun)")
           _ = try await UserCases.heard(by: bob, from: alice, greeting)

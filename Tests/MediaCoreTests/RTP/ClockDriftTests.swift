@@ -91,7 +91,10 @@ import Testing
     slow.period /= 1 - 300.0 / 1_000_000
     for phone in [fast, slow] { phone.says = { _ in 0 } }
     func drift(_ phone: RoomNetwork.Phone) -> Double? {
-      RoomPlayoutTests.statistics(network, phone).received.clockDrift
+      for case .statistics(_, let statistics) in network.told(phone).reversed() {
+        return statistics.received.clockDrift
+      }
+      return nil
     }
     network.run(milliseconds: 20_000)
     #expect(drift(fast) == nil)

@@ -27,14 +27,12 @@ final class RoomNetwork {
     var level: (([Int16]) -> UInt8)?
     /// Percent of its packets that are lost on their way to the bridge.
     var loss = 0
-    /// Microseconds that a packet is on its way to the bridge; `nil`: none.
-    var transit: (() -> Double)?
     /// Microseconds from one packet to the next: its clock may be a wrong one.
     var period: Double
     /// Packets are not delivered meanwhile, but all at once afterwards.
     var isStalled = false
     fileprivate var stalled: [[UInt8]] = []
-    fileprivate(set) var nextSend: Double
+    fileprivate var nextSend: Double
     var position = 0
     var sequence: UInt16 = 100
     var timestamp: UInt32 = 7_000
@@ -100,8 +98,6 @@ final class RoomNetwork {
   private var recordersMade = 0
   /// With the number of the phone.
   var events: [(phone: Int, event: MediaEvent)] = []
-  /// On their way to bridges, the next to come first.
-  private var packetsUnderway: [(arrival: MonotonicInstant, bytes: [UInt8], phone: Phone)] = []
   /// The rooms' clock stands still: the thread is busy.
   var isBusy = false
   private var random = SeededNoise(state: 5)
@@ -199,14 +195,9 @@ final class RoomNetwork {
         if let due = phone.bridge.nextDeadline { next = min(next, due) }
       }
       for bridge in recorders { if let due = bridge.nextDeadline { next = min(next, due) } }
-      if let first = packetsUnderway.first { next = min(next, first.arrival) }
       if !isBusy, let due = hall.nextDeadline { next = min(next, due) }
       if next >= limit { break }
       now = max(now, next)
-      while let first = packetsUnderway.first, first.arrival <= now {
-        packetsUnderway.removeFirst()
-        deliver(first.bytes, first.phone)
-      }
       for phone in phones {
         if Int64(phone.nextSend) <= now.microseconds { speak(phone) }
         if let due = phone.bridge.nextDeadline, due <= now {
@@ -250,10 +241,7 @@ final class RoomNetwork {
     if phone.loss > 0, Int.random(in: 0..<100, using: &random) < phone.loss { return }
     for bytes in phone.stalled { deliver(bytes, phone) }
     phone.stalled = []
-    guard let transit = phone.transit else { return deliver(packet.bytes, phone) }
-    let arrival = now.advanced(byMicroseconds: Int64(transit()))
-    let place = packetsUnderway.firstIndex { $0.arrival > arrival } ?? packetsUnderway.count
-    packetsUnderway.insert((arrival, packet.bytes, phone), at: place)
+    deliver(packet.bytes, phone)
   }
 
   private func collect(_ told: [MediaEvent], _ bridge: MediaBridge) {
