@@ -38,7 +38,7 @@ public struct RoomReport: Hashable, Sendable {
     public var isSpeaking: Bool
     /// Of the last second; `nil` before the first.
     public var quality: ParticipantQuality?
-    /// The last keys that it pressed, where the conference has them ``RoomKeys/detect``-ed.
+    /// The last keys that it pressed, where ``RoomReport/keys`` is ``RoomKeys/detect``.
     public var keys = ""
 
     package init(
